@@ -13,10 +13,14 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from mechdesign import (
+    LDP,
     LIP,
+    PML,
+    AsymmetricLift,
     BoundedPriorLIP,
     Channel,
     ContextAwareLDP,
+    MaximalLeakage,
     Prior,
     PriorBall,
     PriorBox,
@@ -32,6 +36,7 @@ from mechdesign.accounting.hypothesis_testing import privacy_profile
 from mechdesign.accounting.information import information_above
 from mechdesign.accounting.ratios import tightest_matrix
 from mechdesign.exact import exp_lower, exp_upper
+from mechdesign.mechanisms import OptimizedUnaryEncoding, SubsetSelection
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 from tests.strategies import DIGITS, channels, columns_of, decimal, examples, priors, simplex
@@ -136,6 +141,24 @@ def test_every_ratio_is_exact_its_logarithm_rounded_up_and_attained_where_named(
             assert ratio(a, b) == row.factor
         else:
             assert row.factor in (ratio(q[0], law[y]), ratio(law[y], q[0]))
+
+
+@examples(12)
+@given(pairs())
+def test_both_sides_with_the_notions_themselves(case: tuple[Channel, Prior]) -> None:
+    channel, prior = case
+    found = leakages(channel, prior)
+    for notion in (LDP, LIP, PML, MaximalLeakage):
+        value = found[notion.name].value
+        if math.isinf(value):
+            assert not notion(50).holds(channel, prior)
+            continue
+        assert notion(value).holds(channel, prior)
+        assert value == 0 or not notion(value * (1 - 1e-9)).holds(channel, prior)
+    upper, lower = (found[side].value for side in SIDES)
+    assert AsymmetricLift(lower, upper).holds(channel, prior)
+    for less in ((lower * (1 - 1e-9), upper), (lower, upper * (1 - 1e-9))):
+        assert less == (lower, upper) or not AsymmetricLift(*less).holds(channel, prior)
 
 
 @examples(20)
@@ -278,6 +301,13 @@ def test_structured_mechanisms_agree_with_their_matrix() -> None:
     assert matrix.matrix is not None
     assert np.allclose(rule.matrix, matrix.matrix, rtol=1e-13, atol=0)
     assert rule.bayes_accuracy == matrix.bayes_accuracy
+
+
+def test_the_exact_law_of_a_mechanism_is_measured_and_not_its_rounded_matrix() -> None:
+    for made in (OptimizedUnaryEncoding(3, 1), SubsetSelection(5, "0.7", size=2)):
+        exact = [made.mass(0, made.listed()[n : n + 1]) for n in range(made.n_outputs)]
+        assert exact != [made.dense().probability(0, y) for y in made.dense().outputs]
+        assert leakages(made)["ldp"].factor == made.largest_ratio()
 
 
 def test_of_a_large_structured_mechanism_its_own_notion_is_measured() -> None:

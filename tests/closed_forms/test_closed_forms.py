@@ -356,6 +356,13 @@ def test_where_nothing_is_constrained_every_input_gets_its_best(
     assert_optimal(Unconstrained(), problem)
 
 
+def test_and_in_the_worst_case_too() -> None:
+    for worst_case, value in ((False, Fraction(3, 2)), (True, 2)):
+        utility = Distortion([[3, 1], [2, 9]], worst_case)
+        solution = design(Problem([0, 1], AsymmetricLift("inf", "inf"), utility, prior=[0.5, 0.5]))
+        assert solution.value == solution.bound == value
+
+
 # --- every closed form, on every problem ----------------------------------------------------------
 
 

@@ -717,6 +717,19 @@ def test_budgets_beyond_any_float() -> None:
     assert universal_channel(range(3), wide, prior=steep).simplicial is False
 
 
+@pytest.mark.parametrize("epsilon", ["0.3", "2"])
+def test_of_one_sensitive_input_it_is_mangats_design(epsilon: str) -> None:
+    """The others say the sensitive one with probability e**-epsilon, themselves otherwise."""
+    found = universal_channel(range(4), HighLowLDP(epsilon, [2])).channel
+    shrink = math.exp(-float(epsilon))
+    hidden = np.where(np.arange(4) == 2, 1, shrink)
+    others = (1 - shrink) * np.eye(4)[:, [0, 1, 3]]
+    expected = np.column_stack([hidden, others])
+    assert found is not None
+    columns = sorted(map(tuple, found.matrix.T))
+    assert np.allclose(columns, sorted(map(tuple, expected.T)), atol=1e-15)
+
+
 def test_arguments_and_results_are_checked() -> None:
     found = universal_channel(["ill", "well", "?"], HighLowLDP(1, ["ill"]))
     assert found.channel is not None

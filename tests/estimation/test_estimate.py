@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, InputError, Prior
+from mechdesign import Channel, InputError, L2Risk, Prior
 from mechdesign.estimation import METHODS, Estimate, estimate, mean, survey, total, weighted_sum
 from mechdesign.estimation.report_models import ReportModel
 from mechdesign.mechanisms import (
@@ -88,6 +88,27 @@ def test_the_variance_among_the_respondents_by_enumeration(channel: Channel) -> 
     truth = np.bincount(records, minlength=k) / 3
     assert first == pytest.approx(truth, abs=CLOSE)
     assert second - first**2 == pytest.approx(reported, abs=CLOSE)
+
+
+@pytest.mark.parametrize("channel", [WARNER, THREE, WIDE])
+def test_the_total_variance_at_the_reference_is_the_l2_risk(channel: Channel) -> None:
+    k = len(channel.inputs)
+    for prior in (Prior.uniform(k), Prior.from_counts(range(1, k + 1))):
+        variances = ReportModel(channel).scores(prior).variances(prior)
+        assert variances.sum() == pytest.approx(float(L2Risk().value(channel, prior)), rel=CLOSE)
+
+
+@pytest.mark.parametrize("target", ["population", "respondents"])
+@pytest.mark.parametrize("mechanism", [THREE, HadamardResponse(3, 1)])
+def test_a_survey_of_one_is_its_coordinate(mechanism: Any, target: Any) -> None:
+    reports = mechanism.privatize([0, 1, 2] * 30, rng=2)
+    whole = estimate(mechanism, reports, target=target)
+    for x in range(3):
+        one = survey(mechanism, reports, x, target=target)
+        assert one.value == pytest.approx(whole.values[x])
+        assert one.standard_error == pytest.approx(whole.standard_errors[x])
+        assert one.unbiased
+        assert one.simulated
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,17 @@ def test_at_the_reference_it_varies_less_than_any_group_alone(
         assert (variance <= alone + CLOSE).all()
 
 
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("source", [SHARP, LONG, GRR, HADAMARD])
+def test_the_stated_variance_of_one_group_is_unbiased(source: Any, n: int) -> None:
+    """A single report shows no spread: its variance is not known."""
+    first, variance, stated = moments([source], [n], TRUTH)
+    assert first == pytest.approx(TRUTH, abs=CLOSE)
+    exact = ReportModel(source).scores().variances(Prior(TRUTH.tolist())) / n
+    assert variance == pytest.approx(exact, abs=CLOSE)
+    assert np.isnan(stated).all() if n == 1 else stated == pytest.approx(exact, abs=CLOSE)
+
+
 def test_at_the_reference_channels_reach_the_bound_of_all_their_information() -> None:
     """n Cov is at least the inverse of the Fisher information on the simplex, by Cramer and Rao."""
     prior, sizes = Prior([0.5, 0.3, 0.2]), [2, 1]

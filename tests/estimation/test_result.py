@@ -165,6 +165,7 @@ def test_a_half_line_has_no_middle() -> None:
     found = estimate(channel, channel.privatize([-5, 1, 2, 3, 50], rng=1))
     assert isinstance(found, ContinuousEstimate)
     assert found.positions.tolist() == [0, 5, 10]
+    assert found.stretches.tolist() == [[-10, 0], [0, 10], [10, 20]]  # as wide as their neighbor
     top = found.quantile(0.9)
     assert (top.value, top.high) == (10, math.inf)
     assert found.quantile(0.5).value == pytest.approx(5)

@@ -11,6 +11,7 @@ import mechdesign as md
 from mechdesign import BlockLDP, Domain, InputError, Prior, estimate
 from mechdesign.mechanisms import Advice, advise, advise_blocks, mechanism_for
 from mechdesign.mechanisms.registry import LDP_MECHANISMS
+from mechdesign.mechanisms.set_system import least_block_risk
 from tests.mechanisms_support import exact_table
 
 
@@ -103,6 +104,14 @@ def test_reports_that_are_drawn_have_this_error(
     spread = float(np.std(errors)) / math.sqrt(runs)
     assert spread < 0.05 * found.total_variation
     assert abs(np.mean(errors) - found.total_variation) < 4 * spread
+
+
+def test_equal_variances_give_the_closed_form() -> None:
+    """All v_x = risk / k, and randomized response is the optimum in pairs (Ye and Barg 2018)."""
+    (found,) = advise_blocks(Domain.grid(4, 6), 1, 900, [(1, 2)]).options
+    risk = least_block_risk([2] * 12, found.notion.epsilon)
+    assert found.total_variation == pytest.approx(math.sqrt(24 * risk / (2 * math.pi * 900)))
+    assert (found.n_blocks, found.largest, found.kind) == (12, 2, "randomized-response")
 
 
 def test_the_error_falls_with_people_and_with_blocks() -> None:

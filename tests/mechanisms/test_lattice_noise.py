@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import pairwise, permutations, product
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +104,22 @@ def test_masses_are_sums_over_the_points_that_are_reported_alike(
         assert expected.sum() == WHOLE
 
 
+def test_walking_noise_is_two_sided_geometric_along_each_side() -> None:
+    """(1 - a) / (1 + a) a**|j| with a = e**-eps, where that is more than the floor."""
+    line = TorusLaw.of_budget((1, 30), Fraction(1, 2), euclidean=False)
+    plane = TorusLaw.of_budget((8, 8), Fraction(1, 2), euclidean=False)
+    a = math.exp(-0.5)
+    alone = (1 - a) / (1 + a) * a ** np.arange(10)
+    assert np.allclose(line.table[0, :10] / WHOLE, alone, rtol=1e-6)
+    assert np.allclose(plane.table[:10, :10] / WHOLE, np.outer(alone, alone), rtol=1e-6)
+
+
+def test_planar_noise_falls_with_the_euclidean_distance() -> None:
+    law = TorusLaw.of_budget((8, 8), Fraction(1, 2), euclidean=True)
+    expected = np.exp(-0.5 * np.hypot(*np.indices((10, 10))))
+    assert np.allclose(law.table[:10, :10] / law.table[0, 0], expected, rtol=1e-9)
+
+
 def test_sides_of_two_points_have_no_margin() -> None:
     law = TorusLaw.of_budget((2, 3), Fraction(1), euclidean=True)
     assert law.margins[0] == 0 < law.margins[1]
@@ -165,6 +182,16 @@ def test_it_is_private_exactly_and_no_more(made: LatticeNoise, remap: bool) -> N
         assert leakage >= made.leakage * (1 - 1e-6)
         less = made.privacy.at(epsilon * Fraction(999_999, 1_000_000))
         assert not less.holds(made.dense())
+
+
+@given(noises(), st.booleans())
+@examples(10)
+def test_no_two_rows_differ_by_more_than_the_largest_ratio(made: LatticeNoise, remap: bool) -> None:
+    """By it a part of a composite is accepted or refused."""
+    if remap:
+        made = made.remapped(Prior.uniform(len(made.inputs)))
+    for one, other in permutations(exact_table(made), 2):
+        assert all(q <= made.largest_ratio() * r for q, r in zip(one, other, strict=True))
 
 
 @given(noises(), st.booleans())

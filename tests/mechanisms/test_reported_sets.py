@@ -153,10 +153,38 @@ def test_the_work_does_not_depend_on_the_records() -> None:
     assert (np.bitwise_count(first).sum(axis=1) == mechanism.size).all()
 
 
+@given(st.integers(2, 30), budgets)
+@examples(15)
+def test_its_size_is_the_best(k: int, epsilon: Fraction) -> None:
+    risks = [SubsetSelection(k, epsilon, size).risk for size in range(1, k)]
+    assert SubsetSelection(k, epsilon).risk <= min(risks) * (1 + 1e-9)
+
+
+# --- unary encoding -------------------------------------------------------------------------------
+
 KINDS: list[type[UnaryEncoding]] = [OptimizedUnaryEncoding, SymmetricUnaryEncoding]
 
 kinds = st.sampled_from(KINDS)
 sizes = st.integers(2, 6)
+
+
+def test_its_matrix_is_private_up_to_rounding() -> None:
+    for kind in KINDS:
+        dense = kind(4, 1).dense()
+        assert LDP(Fraction(1) + Fraction(1, 10**12)).holds(dense)
+        assert not LDP(Fraction("0.9")).holds(dense)
+
+
+@given(budgets, st.integers(1, 62))
+@examples(24)
+def test_few_digits_spend_the_whole_budget(epsilon: Fraction, digits: int) -> None:
+    """Whatever q is, the odds of p are e**epsilon those of q, as nearly as 2**-62 permits."""
+    mechanism = OptimizedUnaryEncoding(5, epsilon, digits)
+    p, q = mechanism.chances
+    assert q.denominator <= 1 << digits
+    more = p + Fraction(1, 1 << 62)
+    assert mechanism.largest_ratio() <= exp_lower(epsilon)
+    assert more * (1 - q) > exp_lower(epsilon) * q * (1 - more)
 
 
 @given(budgets, st.integers(11, 62))
@@ -231,6 +259,31 @@ class Forgetful(OptimizedUnaryEncoding):
             np.uint8
         )
         return rows
+
+
+def test_the_own_bit_is_reset() -> None:
+    """Left as it was, it is 1 with probability p + (1 - p) q: not private, and seen in draws."""
+    epsilon, n = Fraction(1), 50_000
+    p, q = OptimizedUnaryEncoding(9, epsilon).chances
+    kept = p + (1 - p) * q
+    assert kept * (1 - q) / (q * (1 - kept)) > exp_upper(epsilon) > p * (1 - q) / (q * (1 - p))
+    error = float(p * (1 - p) / n) ** 0.5
+    for kind, expected in ((OptimizedUnaryEncoding, p), (Forgetful, kept)):
+        reports = kind(9, epsilon).privatize([8] * n, rng=1)
+        share = np.bitwise_and(reports.data[:, 1], 1).mean()
+        assert abs(share - float(expected)) < 4 * error
+    assert float(kept - p) > 20 * error
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("x", [7, 16])
+def test_every_bit_has_its_probability(kind: type[UnaryEncoding], x: int) -> None:
+    """At the end of a byte and in the last one, which has one input alone."""
+    mechanism, n = kind(17, 1), 20_000
+    p, q = (float(chance) for chance in mechanism.chances)
+    share = mechanism.count(mechanism.privatize([x] * n, rng=x).data) / n
+    expected = np.where(np.arange(17) == x, p, q)
+    assert (np.abs(share - expected) < 4 * np.sqrt(expected * (1 - expected) / n)).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)

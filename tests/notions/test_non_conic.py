@@ -408,6 +408,19 @@ def test_without_a_budget_the_channel_is_constant(notion: Notion) -> None:
     assert solution.privacy[0].leakage == 0
 
 
+@pytest.mark.parametrize(
+    ("approximate", "plain"), [(ApproximateLDP(1, 0), LDP(1)), (ApproximateLIP(1, 0), LIP(1))]
+)
+@pytest.mark.parametrize("utility", [HammingLoss(), MutualInformation()], ids=repr)
+def test_without_delta_the_optimum_is_the_plain_one(
+    approximate: Notion, plain: Notion, utility: Any
+) -> None:
+    prior = Prior([0.1, 0.2, 0.3, 0.4])
+    values = [solved(notion, utility, prior) for notion in (approximate, plain)]
+    is_proved(values[0])
+    assert math.isclose(values[0].value, values[1].value, rel_tol=1e-9)
+
+
 def test_information_does_not_speak_of_inputs_that_never_occur() -> None:
     prior = Prior([0, 0.5, 0.5])
     solution = solved(MutualInformationLeakage(0), MeanAbsoluteError(worst_case=True), prior, 3)

@@ -238,7 +238,7 @@ def test_no_prior_of_a_set_is_worse_than_its_worst(
 
 
 @pytest.mark.parametrize("kind", EVERY)
-@examples(5)
+@examples(10)
 @given(st.data())
 def test_post_processing_never_raises_leakage(kind: str, data: Any) -> None:
     """A function of the report, at random, tells no more than the report."""
@@ -250,7 +250,7 @@ def test_post_processing_never_raises_leakage(kind: str, data: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", EVERY)
-@examples(5)
+@examples(10)
 @given(st.data())
 def test_the_raise_that_is_needed_is_the_least(kind: str, data: Any) -> None:
     """One unit less breaks a row; on a part of the inputs there may be none."""

@@ -411,6 +411,15 @@ def test_one_input_has_no_information(notion: str, objective: str) -> None:
     verify(json.loads(json.dumps(solution.document())))
 
 
+@pytest.mark.parametrize("utility", UTILITIES.values(), ids=UTILITIES)
+def test_without_limits_the_identity_is_optimal(utility: ColumnUtility) -> None:
+    prior = Prior([0.5, 0.2, 0.2, 0.1])
+    solution = design(Problem(range(4), ContextAwareLDP([["inf"] * 4] * 4), utility, prior=prior))
+    identity = Channel.from_matrix(np.eye(4))
+    assert math.isclose(solution.value, utility.value(identity, prior), rel_tol=1e-12)
+    assert solution.status == "optimal"
+
+
 @pytest.mark.parametrize("notion", [LDP(0), LIP(0), PML(0), AsymmetricLift(0, "inf")])
 def test_epsilon_zero_leaves_the_information_of_the_prior(notion: Notion) -> None:
     prior = Prior([0.5, 0.2, 0.2, 0.1])

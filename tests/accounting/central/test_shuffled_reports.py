@@ -279,6 +279,14 @@ def test_warner_lies_between_the_bounds_and_the_blanket_above_both() -> None:
     assert low <= exact <= high < min(1.6 * exact, 0.5 * blanket)
 
 
+def test_sets_that_overlap_hide_more_than_the_blanket_alone() -> None:
+    mechanism, n = SubsetSelection(10, 4, size=3), 10_000
+    found, rows = after_shuffling(mechanism, n, "1e-6"), mechanism.dense().matrix
+    assert found.at_least <= found.epsilon <= 1.025 * found.at_least
+    blanket = Pair(rows[0], rows[1], rows.min(axis=0))
+    assert delta_of_pair(blanket, n, 1.1 * found.epsilon, 1e-4) > 1.5e-6
+
+
 def test_two_inputs_are_within_two_percent() -> None:
     """The blanket alone has 0.065627."""
     found = after_shuffling(GeneralizedRandomizedResponse(2, 3), 100_000, "1e-6")

@@ -22,7 +22,8 @@ from mechdesign.kernel.proof import safe_bound
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import Plain, Vector, channel, dot, exact, number, numbers, prior, refused
 
-ONE = Fraction(1)
+ONE, ZERO = Fraction(1), Fraction(0)
+ROUNDED = Fraction(1, 2**180)
 
 
 def test_every_output_is_a_node_rounded_down() -> None:
@@ -42,10 +43,6 @@ def test_irrational_losses_are_the_lower_ends() -> None:
     losses = distances([(0, 0), (1, 1)], [(0, 0)], 3, "euclidean")
     (node,) = Costs()(Statement(2, (), (), Loss(losses, (ONE / 3, 2 * ONE / 3)))).nodes or []
     assert node == [0, floor(2 * ONE / 3 * Fraction(losses.lower(0)[1], losses.denominator) * UNIT)]
-
-
-ONE, ZERO = Fraction(1), Fraction(0)
-ROUNDED = Fraction(1, 2**180)
 
 
 def of_square(v: Vector, p: Vector, constant: Fraction = ZERO) -> Statement:
@@ -92,10 +89,6 @@ def test_decoders_must_reach_and_rise() -> None:
     for nodes in ((-ONE + small, 2 * ONE), (-ONE, 2 * ONE - small)):
         with refused("do not cover"):
             Decoders(nodes)(asked)
-
-
-ONE = Fraction(1)
-ROUNDED = Fraction(1, 2**180)
 
 
 def of_reading(f: Vector, w: Vector | None) -> Statement:

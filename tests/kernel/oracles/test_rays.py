@@ -149,9 +149,6 @@ def test_steps_grow_with_the_vectors_of_a_gain() -> None:
     )
 
 
-ONE = Fraction(1)
-
-
 def stated(k: int) -> Statement:
     p = (ONE / k,) * k
     points = tuple((Fraction(x),) for x in range(k))

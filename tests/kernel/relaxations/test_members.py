@@ -47,7 +47,6 @@ def test_weights_are_divided_by_their_sum() -> None:
     assert Average(Weights([0.0, 2.0]))(asked).objective == Risk(True, (0 * ONE, ONE))
 
 
-ONE = Fraction(1)
 EVEN = (ONE / 2, ONE / 2)
 BALL = Lift(priors=Ball(EVEN, ONE / 4), lower=ONE, upper=None)
 LDP = Ratio(Constant(ONE))
@@ -75,7 +74,6 @@ def test_members_take_the_place_of_their_set() -> None:
     )
 
 
-ONE = Fraction(1)
 INF = "inf"
 
 

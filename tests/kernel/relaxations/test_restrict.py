@@ -166,7 +166,6 @@ def test_gains_drop_inputs_that_do_not_affect_them(seen: bool) -> None:
                 objective(replace(form, **{name: other}))  # type: ignore[arg-type]
 
 
-ONE, ZERO = Fraction(1), Fraction(0)
 INF = "inf"
 
 
