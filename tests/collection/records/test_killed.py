@@ -201,7 +201,7 @@ def test_a_full_disk_is_an_error_of_the_target(
 
 
 KILLED = """\
-import contextlib, io, json, os, signal, sys
+import contextlib, io, json, math, os, signal, sys
 
 from mechdesign.cli import main
 
@@ -236,12 +236,12 @@ def count(words, last):
 moments, words = json.loads(sys.argv[1]), sys.argv[2:]
 with contextlib.redirect_stdout(io.StringIO()):
     main(words)  # so that the children import nothing
-calls = 0
-for moment in [0, *moments, 0]:
+calls = math.inf
+for moment in moments:
     print("ready", flush=True)
     sys.stdin.readline()  # the test has looked at what is there
     told = count(words, moment and max(1, round(moment * calls)))
-    calls = calls or told[1]
+    calls = calls if moment else min(calls, told[1])
     print(json.dumps(told), flush=True)
 """
 """Runs a command repeatedly and kills it after a number of function calls, including system calls,
@@ -270,12 +270,13 @@ def test_forty_kills_leave_nothing_torn(command: str, there: bool, folder: Path)
     chance = random.Random(f"{command} {there}")
     moments = [chance.random() for _ in range(4)]  # anywhere
     moments += [1 - 0.15 * chance.random() ** 4 for _ in range(6)]  # where files get names
+    every = [0, 0, 0, *moments, 0]  # of a few calls more or less the fewest count
     names = {path.name for path in folder.iterdir()} | {target.name}
     seen, killed = {"old": 0, "new": 0}, 0
-    with started(folder, "-c", KILLED, json.dumps(moments), *words) as process:
+    with started(folder, "-c", KILLED, json.dumps(every), *words) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        for moment in [0, *moments, 0]:
+        for moment in every:
             assert process.stdout.readline() == "ready\n"
             ledger.unlink(missing_ok=True)
             if there:
@@ -302,7 +303,7 @@ def test_forty_kills_leave_nothing_torn(command: str, there: bool, folder: Path)
                 check_whole(command, target)
                 assert command == "solve" or len(read_ledger(ledger).draws) == 1
     assert min(seen.values()) > 0  # kills before the file got its name, and after
-    assert killed >= 0.7 * len(moments)
+    assert killed > 0.8 * len(moments)
 
 
 def check_whole(command: str, path: Path) -> None:
