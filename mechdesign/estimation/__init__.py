@@ -6,7 +6,6 @@ from mechdesign.estimation.estimate import METHODS, estimate, estimate_groups
 from mechdesign.estimation.functionals import mean, posterior_mean, survey, total, weighted_sum
 from mechdesign.estimation.least_squares import TARGETS
 from mechdesign.estimation.result import (
-    ContinuousEstimate,
     Estimate,
     Quantile,
     ScalarEstimate,
@@ -16,7 +15,6 @@ from mechdesign.estimation.result import (
 __all__ = [
     "METHODS",
     "TARGETS",
-    "ContinuousEstimate",
     "Estimate",
     "Quantile",
     "ScalarEstimate",

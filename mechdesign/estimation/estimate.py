@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from mechdesign._typing import FloatArray
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, choose, shown
-from mechdesign.estimation.least_squares import POPULATION, TARGETS, standard_error
+from mechdesign.estimation.least_squares import POPULATION, TARGETS
 from mechdesign.estimation.likelihood import Fit, Progress, fit, observed_information
 from mechdesign.estimation.report_models import DistinctReports, ReportData, ReportModel, undigested
-from mechdesign.estimation.result import ContinuousEstimate, Deviation, Estimate
+from mechdesign.estimation.result import Covariance, Deviation, Estimate
 from mechdesign.estimation.unbiased import Unbiased
 from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import ReportSource
@@ -49,8 +49,7 @@ def estimate(
     ----------
     mechanism
         The Channel, Mechanism or ContinuousChannel that the reports were drawn from. For a channel
-        on points the estimate is over its nodes; for one on numbers it is a
-        :class:`~mechdesign.estimation.ContinuousEstimate` over its cells or nodes.
+        on points or numbers the estimate is over its nodes or cells.
     reports
         Reports, a Tally of them, or one report per record in a list, a NumPy or Arrow array, or a
         column of pandas or Polars.
@@ -118,7 +117,7 @@ def estimate(
         told = f"{below} of {len(found.values)} values are below their standard error"
         found = replace(found, notes=(*found.notes, f"{told}: collect more, or merge inputs"))
     if isinstance(mechanism, ContinuousChannel) and len(mechanism.sides) == 1:
-        return ContinuousEstimate.of(found, mechanism)
+        return replace(found, numbers=mechanism)
     return found
 
 
@@ -265,7 +264,9 @@ def _likeliest(inputs: Domain, observed: DistinctReports, found: Fit, target: st
             notes[1] = "standard errors are not known: other distributions are as likely"
         elif not inside.all():
             notes.append(f"not known for {int((~inside).sum())} inputs at the boundary")
-        deviation = _InverseDeviation(found.distribution, inverse, observed.total, target)
+        p, freedom = found.distribution, observed.total - (target == POPULATION)
+        center = np.outer(p, p) if target == POPULATION else np.diag(p)
+        deviation = Covariance((inverse - center) / (freedom or np.nan))
         errors = deviation(np.eye(len(inputs)))
     return Estimate(
         inputs=inputs,
@@ -286,21 +287,3 @@ def _likeliest(inputs: Domain, observed: DistinctReports, found: Fit, target: st
 def _unknown(weights: FloatArray) -> FloatArray:
     """Return NaN for each standard error."""
     return np.full(len(weights), np.nan)
-
-
-@dataclass(frozen=True)
-class _InverseDeviation:
-    """Standard errors of combinations, from the inverse of the observed information."""
-
-    p: FloatArray
-    inverse: FloatArray
-    reports: int
-    target: str
-
-    def __call__(self, weights: FloatArray) -> FloatArray:
-        unknown = np.isnan(self.inverse.diagonal())
-        known = np.where(np.isnan(self.inverse), 0.0, self.inverse)
-        square = ((weights @ known) * weights).sum(axis=1)
-        square[(weights[:, unknown] != 0).any(axis=1)] = np.nan
-        truth = None if self.target == POPULATION else weights**2 @ self.p
-        return standard_error(square, (weights @ self.p) ** 2, truth, self.reports)

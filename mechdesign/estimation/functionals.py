@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import InputError, UnsupportedError, choose, shown
 from mechdesign.estimation.least_squares import TARGETS, reference_distribution, standard_error
 from mechdesign.estimation.report_models import DistinctReports, ReportData, ReportModel
-from mechdesign.estimation.result import Estimate, ScalarEstimate
+from mechdesign.estimation.result import Covariance, Estimate, ScalarEstimate
 from mechdesign.estimation.unbiased import Unbiased
 from mechdesign.exact import as_fraction
 from mechdesign.labels import aligned, labels_of, split
@@ -353,8 +353,10 @@ def posterior_mean(
         raise InputError("histogram", "values or histogram = true, not both", "both")
     f = None if histogram else numeric_values(inputs, values)
     observed = model.observed(reports)
-    deviation = _PosteriorDeviation(_posterior(observed, p), observed.counts)
-    n, frequencies = observed.total, deviation.posterior @ observed.counts / observed.total
+    n, posterior = observed.total, _posterior(observed, p)
+    frequencies = posterior @ observed.shares
+    spread = np.diag(frequencies) - (posterior * observed.shares) @ posterior.T
+    deviation = Covariance(spread / n)
     common: dict[str, Any] = {
         "reports": n,
         "method": "posterior-mean",
@@ -368,18 +370,6 @@ def posterior_mean(
         return ScalarEstimate("posterior mean of the sum", value, error, **common)
     errors = deviation(np.eye(len(inputs)))
     return Estimate(inputs, frequencies, errors, **common, deviation=deviation, notes=(NOTE,))
-
-
-@dataclass(frozen=True)
-class _PosteriorDeviation:
-    """The posterior standard deviations of combinations of the frequencies."""
-
-    posterior: FloatArray
-    counts: FloatArray
-
-    def __call__(self, weights: FloatArray) -> FloatArray:
-        spread = np.maximum(weights**2 @ self.posterior - (weights @ self.posterior) ** 2, 0.0)
-        return np.asarray(np.sqrt(spread @ self.counts) / self.counts.sum())
 
 
 def _posterior(observed: DistinctReports, p: FloatArray) -> FloatArray:

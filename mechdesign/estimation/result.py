@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
 
 from mechdesign._typing import FloatArray, Int64Array
-from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import Domain, plain_label, whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.labels import data_frame
@@ -19,6 +18,8 @@ from mechdesign.text import Table, Tabular, html_lines, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from mechdesign.continuous import ContinuousChannel
 
 
 def projected(values: FloatArray) -> FloatArray:
@@ -157,6 +158,24 @@ def _of_sums(deviation: Callable[[FloatArray], FloatArray], order: Int64Array) -
 Deviation = Callable[[FloatArray], FloatArray]
 """The standard errors of Sum_x w_x p_x for each row w of ``(n, n_inputs)`` weights."""
 
+
+@dataclass(frozen=True)
+class Covariance:
+    """The standard errors of combinations, from the covariances of the inputs.
+
+    Those of unknown inputs are NaN.
+    """
+
+    matrix: FloatArray
+
+    def __call__(self, weights: FloatArray) -> FloatArray:
+        """Return the standard error of Sum_x w_x p_x for each row w."""
+        unknown = np.isnan(self.matrix.diagonal())
+        square = ((weights @ np.nan_to_num(self.matrix)) * weights).sum(axis=1)
+        square[(weights[:, unknown] != 0).any(axis=1)] = np.nan
+        return np.asarray(np.sqrt(np.maximum(square, 0.0)))
+
+
 MOST_ROWS = 24
 
 UNSEEN = 1e-9
@@ -236,6 +255,10 @@ class ScalarEstimate:
 class Estimate(Tabular):
     """An estimated distribution of the inputs.
 
+    For numbers rounded to cells the values are their histogram. For linear nodes they are the
+    distribution of the node, whose mean is the mean of the numbers; the node of a number is one of
+    its two neighbors.
+
     Attributes
     ----------
     inputs
@@ -265,6 +288,8 @@ class Estimate(Tabular):
         maximum.
     iterations
         For maximum likelihood: number of steps.
+    numbers
+        The channel on the numbers of an interval whose nodes are the inputs; None for labels.
     """
 
     inputs: Domain
@@ -279,11 +304,27 @@ class Estimate(Tabular):
     notes: tuple[str, ...] = ()
     gap: float | None = None
     iterations: int | None = None
+    numbers: ContinuousChannel | None = None
 
     @property
     def stretches(self) -> FloatArray | None:
-        """``(n_inputs, 2)`` the interval that each input represents; None for labels."""
-        return None
+        """``(n_inputs, 2)`` the interval that each input represents; None for labels.
+
+        These are the cells, or the intervals between midpoints of adjacent nodes. An unbounded cell
+        is shown as wide as its neighbor.
+        """
+        if self.numbers is None:
+            return None
+        places, supports = self.numbers.positions, self.numbers.supports
+        if self.numbers.kind != "cells":
+            middles = (places[1:] + places[:-1]) / 2
+            ends = np.concatenate([places[:1], middles, places[-1:]])
+        else:
+            ends = np.append(supports[:, 0], supports[-1, 1])
+            inner = ends[np.isfinite(ends)]
+            first, last = np.diff(inner)[[0, -1]] if len(inner) > 1 else (1.0, 1.0)
+            ends = np.clip(ends, inner[0] - first, inner[-1] + last)
+        return np.column_stack([ends[:-1], ends[1:]])
 
     @property
     def counts(self) -> FloatArray:
@@ -311,7 +352,13 @@ class Estimate(Tabular):
         return ends if self.unbiased else np.clip(ends, 0.0, 1.0)
 
     def quantile(self, q: float, confidence: float = 0.95) -> Quantile:
-        """Return a quantile of a numeric domain, with a confidence set.
+        """Return a quantile of a numeric domain, or of the numbers, with a confidence set.
+
+        Of numbers in cells the value is interpolated linearly in the cell at the quantile of the
+        cells; of other numbers it is the node at the quantile of the nodes. The set runs from the
+        lower end of the support of the lowest node in the nodes' confidence set to the upper end of
+        that of the highest: nodes are in order, so X is at most the upper end of node i's support
+        if its node is at most i, and at least the lower end if its node is at least i.
 
         Parameters
         ----------
@@ -320,7 +367,17 @@ class Estimate(Tabular):
         confidence
             Above 0 and below 1.
         """
-        return quantile_of(self.inputs, self.values, self.deviation, q, confidence)
+        if self.numbers is None:
+            return quantile_of(self.inputs, self.values, self.deviation, q, confidence)
+        places = Domain.range(len(self.values))
+        found = quantile_of(places, self.values, self.deviation, q, confidence)
+        node, first, last = (int(number) for number in (found.value, found.low, found.high))
+        supports, value = self.numbers.supports, float(self.numbers.positions[node])
+        if self.numbers.kind == "cells" and np.isfinite(supports[node]).all():
+            sums = np.concatenate([[0.0], np.cumsum(projected(self.values))])
+            value = float(np.interp(q, sums[node : node + 2], supports[node]))
+        ends = float(supports[first, 0]), float(supports[last, 1])
+        return Quantile(found.q, value, *ends, found.confidence)
 
     def projected(self) -> Estimate:
         """Return the nearest distribution; biased, and never farther from the truth."""
@@ -374,7 +431,7 @@ class Estimate(Tabular):
         words = dict.fromkeys([self.method, bias_word(self.unbiased)])
         label = ", ".join(words)
         head = (
-            f"{type(self).__name__}({len(self.inputs)} inputs, "
+            f"Estimate({len(self.inputs)} inputs, "
             f"from {self.reports} reports, {label}, of the {self.target})"
         )
         unseen = self.standard_errors < UNSEEN
@@ -425,84 +482,3 @@ def plain(number: float) -> float | None:
     True
     """
     return float(number) if np.isfinite(number) else None
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class ContinuousEstimate(Estimate):
-    """An estimated distribution of the nodes that the numbers of an interval are rounded to.
-
-    For cells this is the histogram of the numbers. For linear nodes it is the distribution of the
-    node, whose mean is the mean of the numbers; the node of a number is one of its two neighbors.
-
-    Attributes
-    ----------
-    positions
-        ``(n_inputs,)`` positions: the nodes, the midpoints of cells, or the finite ends of
-        half-lines.
-    supports
-        ``(n_inputs, 2)`` the least and the largest number rounded to each node: the ends of the
-        cell, or the neighbors of the node.
-    is_histogram
-        Whether the nodes are cells.
-    """
-
-    positions: FloatArray
-    supports: FloatArray
-    is_histogram: bool
-
-    @classmethod
-    def of(cls, found: Estimate, channel: ContinuousChannel) -> Self:
-        """Convert an estimate of the nodes of a continuous channel."""
-        known = {each.name: getattr(found, each.name) for each in fields(Estimate)}
-        return cls(
-            **known,
-            positions=channel.positions,
-            supports=channel.supports,
-            is_histogram=channel.kind == "cells",
-        )
-
-    @property
-    def stretches(self) -> FloatArray:
-        """``(n_inputs, 2)`` the cells, or the intervals between midpoints of adjacent nodes.
-
-        An unbounded cell is shown as wide as its neighbor.
-        """
-        if not self.is_histogram:
-            middles = (self.positions[1:] + self.positions[:-1]) / 2
-            ends = np.concatenate([self.positions[:1], middles, self.positions[-1:]])
-        else:
-            ends = np.append(self.supports[:, 0], self.supports[-1, 1])
-            inner = ends[np.isfinite(ends)]
-            first, last = np.diff(inner)[[0, -1]] if len(inner) > 1 else (1.0, 1.0)
-            ends = np.clip(ends, inner[0] - first, inner[-1] + last)
-        return np.column_stack([ends[:-1], ends[1:]])
-
-    def quantile(self, q: float, confidence: float = 0.95) -> Quantile:
-        """Return a quantile of the numbers, with a confidence set.
-
-        For cells the value is interpolated linearly in the cell at the quantile of the cells; else
-        it is the node at the quantile of the nodes. The set runs from the lower end of the support
-        of the lowest node in the nodes' confidence set to the upper end of that of the highest:
-        nodes are in order, so X is at most the upper end of node i's support if its node is at
-        most i, and at least the lower end if its node is at least i.
-
-        Parameters
-        ----------
-        q
-            Above 0 and below 1; 0.5 is the median.
-        confidence
-            Above 0 and below 1.
-        """
-        places = Domain.range(len(self.values))
-        found = quantile_of(places, self.values, self.deviation, q, confidence)
-        place, low, high = (int(number) for number in (found.value, found.low, found.high))
-        ends = float(self.supports[low, 0]), float(self.supports[high, 1])
-        return Quantile(found.q, self._spread_evenly(place, q), *ends, found.confidence)
-
-    def _spread_evenly(self, place: int, q: float) -> float:
-        """Return the number at a quantile, given its node."""
-        low, high = self.supports[place]
-        if not (self.is_histogram and np.isfinite(high - low)):
-            return float(self.positions[place])
-        sums = np.concatenate([[0.0], np.cumsum(projected(self.values))])
-        return float(np.interp(q, sums[place : place + 2], [low, high]))
