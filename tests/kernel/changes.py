@@ -18,6 +18,7 @@ from tests.independent.rationals import RefusedError, Unable
 from tests.independent.reading import seal
 
 Document = dict[str, Any]
+Change = Callable[[Document], Any]
 Path = tuple[Any, ...]
 
 WRONG_SHAPE = (
@@ -29,6 +30,19 @@ WRONG_SHAPE = (
     TypeError,
     ValueError,
 )
+
+
+def put(*path: Any) -> Change:
+    """Return a change that puts the last of the path where the others lead to."""
+
+    def change(document: Document) -> None:
+        place: Any = document
+        *keys, last, value = path
+        for key in keys:
+            place = place[key]
+        place[last] = value(place[last]) if callable(value) else value
+
+    return change
 
 
 def relaxations(d: random.Random, k: int) -> list[Document]:

@@ -20,8 +20,7 @@ from mechdesign.kernel.verify import verify
 from tests.independent.files import check
 from tests.independent.rationals import Unable
 from tests.independent.reading import seal
-from tests.kernel.changes import Changer
-from tests.kernel.test_tampering import check_both
+from tests.kernel.test_tampering import try_many
 
 Document = dict[str, Any]
 
@@ -94,21 +93,15 @@ def test_both_verifiers_accept_designs(name: str) -> None:
         check(document)
 
 
-def try_designed(seed: int, count: int) -> Counter[str]:
-    changer, found = Changer([designed(name) for name in SHAPES], seed), Counter[str]()
-    for _ in range(count):
-        document, honest = changer.document()
-        found[check_both(document, honest)] += 1
-    return found
-
-
 def test_changed_designs_are_judged_alike() -> None:
-    found = try_designed(1, 40)
+    found = try_many([*map(designed, SHAPES)], 1, 40)
     assert found["refused"] > 20
 
 
 @pytest.mark.slow
 @pytest.mark.long
 def test_five_thousand_changed_designs_are_judged_alike() -> None:
-    found = sum((try_designed(seed, 1000) for seed in range(2, 7)), Counter[str]())
+    found = sum(
+        (try_many([*map(designed, SHAPES)], seed, 1000) for seed in range(2, 7)), Counter[str]()
+    )
     assert found["accepted"] > 100

@@ -433,6 +433,8 @@ ORACLES: list[Forged] = [
     (BY_ROWS, products(HUGE, [[0, 1]], [0, 0, -1]), ">= 0"),
     (BY_ROWS, products(HUGE, [[0, 1]]) | {"left": [0]}, "differ in length"),
     (of(LDP, ANY), DD, "gain"),
+    (of(BALL, MEAN), DD, "not listed"),
+    (of(None, Squares(((ONE,) * 3,), UNITS[0])), DD, "infinite"),
     (OF_MEAN, each(facets(*[(0, 0, 1)] * 2), facets(*[(None, 0)] * 4)), "for each"),
     (OF_ALL, each(third(None, 0), facets((None, 0), (0, 0, 1), (None, 1))), "independent"),
     (OF_ALL, third(None, 3), "an input that does not exist"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import copy
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from tests.independent.files import check, proved
 from tests.independent.rationals import RefusedError
 from tests.independent.reading import seal
 from tests.independent.statement import fillings
+from tests.kernel.changes import Change
 from tests.kernel.honest import draw_document
 
 Document = dict[str, Any]
@@ -68,7 +68,7 @@ def test_both_accept_many_honest_files() -> None:
 # what the second verifier refuses
 
 
-def changed(seed: int, change: Callable[[Document], Any]) -> Document:
+def changed(seed: int, change: Change) -> Document:
     document = copy.deepcopy(draw_document(seed))
     change(document)
     document["digest"] = seal(document)
@@ -94,7 +94,7 @@ def swapped(document: Document) -> None:
     document["channel"]["matrix"] = [[float(v != "0") for v in row] for row in rows]
 
 
-FALSE: dict[str, tuple[Callable[[Document], Any], str]] = {
+FALSE: dict[str, tuple[Change, str]] = {
     "a bound too high": (raised, "the bound|the value"),
     "rows that do not sum to 1": (one_unit, "rows that sum"),
     "not private": (swapped, "not private"),

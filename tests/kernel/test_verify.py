@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mechdesign.errors import CertificateError, LimitError
-from mechdesign.kernel.claims import Verified, same_reading, verify_bound, verify_value
+from mechdesign.kernel.claims import Verified, same_reading, verify_bound
 from mechdesign.kernel.documents import digest, relative_gap
 from mechdesign.kernel.verify import verify
 from mechdesign.resources import allow
@@ -142,7 +142,7 @@ CLAIM = FILE["privacy"][0]
         ({"privacy": [{**CLAIM, "leakage": 1.1}]}, "leaks less"),
         ({"objective": "euclidean"}, "claimed objective"),
         ({"sense": "maximize"}, "sense"),
-        ({"value": 0.2500001}, "value is"),
+        *(({"value": value}, "value is") for value in (0.2499999, 0.2500001, -0.25)),
         ({"bound": 0.24974}, "bound proved"),
         ({"bound": 0.2}, "gap"),
         ({"gap": 0.0}, "gap"),
@@ -192,7 +192,6 @@ def test_work_is_refused_before_it_begins() -> None:
 
 
 HALF = Fraction(1, 2)
-LESS, MORE = 0.499999, 0.500001
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -205,17 +204,3 @@ def test_a_claimed_bound_does_not_exceed_the_proved_one(sign: int) -> None:
         verify_bound(HALF, HALF, 0.5 + sign * 1e-6, "x", maximized)
     with refused("contradicts itself"):
         verify_bound(HALF - sign * Fraction(1, 10**6), HALF, 0.5 - sign, "x", maximized)
-
-
-def test_a_bound_is_of_a_loss_unless_a_gain_is_maximized() -> None:
-    assert "has a loss below 0.25" in verify_bound(HALF, HALF, 0.25, "channel")
-    with refused("the bound proved is"):
-        verify_bound(HALF, HALF, 0.75, "channel")
-    assert "is above 0.75" in verify_bound(HALF / 2, HALF, 0.75, "channel", is_maximized=True)
-
-
-def test_a_value_is_the_one_that_is_computed() -> None:
-    assert "0.5" in verify_value(HALF, 0.5)
-    for wrong in (LESS, MORE, -0.5):
-        with refused("the value is"):
-            verify_value(HALF, wrong)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -47,6 +46,7 @@ from mechdesign.kernel.verify import verify
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, GeometricNoise, PlanarLaplace
 from mechdesign.mechanisms.lattice_noise import LatticeNoise
 from mechdesign.utilities.base import LinearUtility
+from tests.kernel.changes import Change
 from tests.kernel.laws.support import Document, refused, sealed
 from tests.strategies import examples, lp_optimum
 
@@ -175,9 +175,6 @@ def test_an_honest_file_is_accepted_and_its_numbers_are_those_of_the_problem(
     assert len(verified.claims) == 5
     claims(bound=document["bound"] * 0.5)(document)  # less is claimed than is proved
     assert verify(sealed(document)).bound == verified.bound
-
-
-Change = Callable[[dict[str, Any]], Any]
 
 
 def claims(**by: Any) -> Change:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
 from mechdesign import CertificateError, HighLowLDP
 from mechdesign.kernel.generators import Ball, Constant, Lift, Listed, Matrix, Ratio
@@ -28,35 +26,18 @@ from mechdesign.mechanisms import (
     OptimizedUnaryEncoding,
     SubsetSelection,
 )
+from tests.kernel.changes import Change, put
 from tests.kernel.laws.support import MADE, Document, document_of, refused, sealed
 from tests.mechanisms_support import exact_table
-from tests.strategies import examples
-
-Change = Callable[[Document], None]
 
 
 def law(*path: str | int, by: Any) -> Change:
-    """Return the change of one entry of the law."""
-
-    def change(document: Document) -> None:
-        place = document["law"]
-        for key in path[:-1]:
-            place = place[key]
-        place[path[-1]] = by
-
-    return change
+    return put("law", *path, by)
 
 
 def plus(*path: str | int, by: int) -> Change:
     """Return the change of a whole number of the law by a few."""
-
-    def change(document: Document) -> None:
-        place = document["law"]
-        for key in path[:-1]:
-            place = place[key]
-        place[path[-1]] = str(int(place[path[-1]]) + by)
-
-    return change
+    return put("law", *path, lambda number: str(int(number) + by))
 
 
 def moved(source: int, target: int, by: int) -> Change:
@@ -270,19 +251,6 @@ def test_an_input_in_clear_is_no_law_by_itself() -> None:
     leakage(0)(document)
     with pytest.raises(CertificateError, match="a part of other laws only"):
         verify(sealed(document))
-
-
-@given(st.sampled_from(sorted(MADE)), st.data())
-@examples(30)
-def test_a_document_that_lacks_anything_is_refused(name: str, data: st.DataObject) -> None:
-    document = document_of(name)
-    key = data.draw(st.sampled_from(["source", "problem", "privacy", "law"]))
-    if data.draw(st.booleans()):
-        del document[key]
-    else:
-        odd = [None, [], {}, 3, True, [[]]] + ["x"] * (key != "source")
-        document[key] = data.draw(st.sampled_from(odd))
-    refused(document)
 
 
 def test_a_part_of_unary_encoding_cannot_be_joined() -> None:

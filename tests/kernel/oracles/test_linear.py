@@ -67,15 +67,6 @@ def test_bounds_of_a_block_are_those_of_all_pairs(seed: int) -> None:
             assert 0 <= Fraction(found, 1 << GRID) - most < Fraction(1, 1 << GRID)
 
 
-def test_weights_of_a_block_may_all_be_zero() -> None:
-    rng = random.Random(3)
-    parts = (ratio(rng, 4, "constant"),)
-    aim = gained(4, p=(0 * ONE, 0 * ONE, 0 * ONE, ONE))
-    safe_for_costs(rng, Statement(4, parts, (), aim), OneBudget(((0, 1), (2, 3))))
-    with refused("without weights"):
-        OneBudget().linear(Statement(4, parts, (), None))
-
-
 def test_wide_prices_are_lowered_far_enough() -> None:
     """After all of Newton's steps what is left is taken from the prices."""
     rng = random.Random(4)

@@ -17,7 +17,7 @@ import pytest
 from mechdesign.errors import MechdesignError
 from mechdesign.kernel.packed import exact
 from mechdesign.kernel.verify import verify
-from tests.kernel.changes import Changer
+from tests.kernel.changes import Change, Changer, put
 from tests.kernel.rounding.made import Document, document, problem, sealed
 
 NORMAL = {"kind": "normal", "location": "0.4", "scale": "0.2"}
@@ -77,22 +77,6 @@ def test_true_claims_are_confirmed(name: str) -> None:
 @pytest.mark.parametrize("name", ["lip", "ldp", "worst", "metric", "estimate", "averages"])
 def test_the_bound_is_not_far_from_the_value(name: str) -> None:
     assert made(name)["bound"] > 0.2 * made(name)["value"]
-
-
-Change = Callable[[Document], None]
-
-
-def put(*path: Any) -> Change:
-    """Return a change that puts the last of the path where the others lead to."""
-
-    def change(document: Document) -> None:
-        place: Any = document
-        *keys, last, value = path
-        for key in keys:
-            place = place[key]
-        place[last] = value(place[last]) if callable(value) else value
-
-    return change
 
 
 def more(share: float) -> Callable[[float], float]:
