@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -130,6 +132,21 @@ TANGENTS = form("estimator", vectors=IDENTITY, tangents=[1, 1, 1])
 TWO_LENGTHS = {"of": "cone", "place": 0, "node": [0], "x": [0, 1], "weight": [1]}
 
 
+def of_list(kind: str, key: str) -> Callable[..., Slots]:
+    return lambda entries, **more: form(kind, **{key: entries}, **more)
+
+
+def of_entries(kind: str, key: str) -> Callable[..., Slots]:
+    return lambda *entries, **more: form(kind, **{key: entries}, **more)
+
+
+line, boxes = of_list("line", "order"), of_list("boxes", "tree")
+decoders, budget = of_list("decoders", "nodes"), partial(form, "one-budget")
+sack, mean = of_entries("knapsack", "p"), of_entries("average", "weights")
+vectors, restrict = of_entries("estimator", "vectors"), of_entries("restrict", "inputs")
+stands = of_entries("representatives", "stands")
+
+
 def walk(ends: list[Any], slopes: list[Any]) -> Slots:
     return walks([ends], [slopes])
 
@@ -140,10 +157,6 @@ def walks(ends: list[Any], slopes: list[Any], **more: Any) -> Slots:
 
 def classes(*groups: list[int], **more: Any) -> Slots:
     return rays("classes", groups=groups, **more)
-
-
-def sack(*p: Any) -> Slots:
-    return form("knapsack", p=p)
 
 
 HUGE, LIFTS = 10**6, ({}, {"lift": ["1/3"] * 3})
@@ -159,47 +172,15 @@ def probes(*probes: Any, slopes: Any = (-1, 0, 1)) -> Slots:
     return form("readings", probes=probes, slopes=slopes)
 
 
-def vectors(*rows: Any, **more: Any) -> Slots:
-    return form("estimator", vectors=rows, **more)
-
-
-def mean(*weights: Any) -> Slots:
-    return form("average", weights=weights)
-
-
 WALK = walk([], [0, 0])
-
-
-def line(order: list[Any]) -> Slots:
-    return form("line", order=order)
-
-
-def budget(**keys: Any) -> Slots:
-    return form("one-budget", **keys)
-
-
-def decoders(nodes: list[Any]) -> Slots:
-    return form("decoders", nodes=nodes)
-
-
-def boxes(tree: list[Any]) -> Slots:
-    return form("boxes", tree=tree)
 
 
 def entropy(multipliers: list[Any], levels: Any = (0, 0, 0)) -> Slots:
     return form("entropy", multipliers=multipliers, levels=levels)
 
 
-def restrict(*inputs: int) -> Slots:
-    return form("restrict", inputs=inputs)
-
-
 def members(*priors: list[str], place: int = 0) -> Slots:
     return form("members", place=place, priors=priors)
-
-
-def stands(*inputs: int) -> Slots:
-    return form("representatives", stands=inputs)
 
 
 def facets(*entries: tuple[Any, ...]) -> Slots:

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from tests.kernel.equivalent import EQUIVALENT
 from tests.kernel.mutants import (
+    EQUIVALENT,
     GENERAL,
     ROOT,
     Mutant,

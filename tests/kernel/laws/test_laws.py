@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -33,6 +34,10 @@ from tests.mechanisms_support import exact_table
 
 def law(*path: str | int, by: Any) -> Change:
     return put("law", *path, by)
+
+
+kind, leakage = partial(put, "law", "kind"), partial(put, "privacy", 0, "leakage")
+prior = partial(put, "problem", "prior")
 
 
 def plus(*path: str | int, by: int) -> Change:
@@ -66,18 +71,6 @@ def privacy(key: str, by: Any) -> Change:
 
 def domain(**by: Any) -> Change:
     return lambda document: document["problem"].update(domain=by)
-
-
-def leakage(by: Any) -> Change:
-    return lambda document: document["privacy"][0].update(leakage=by)
-
-
-def prior(by: list[str]) -> Change:
-    return lambda document: document["problem"].update(prior=by)
-
-
-def kind(by: str) -> Change:
-    return law("kind", by=by)
 
 
 @pytest.mark.parametrize("name", MADE)

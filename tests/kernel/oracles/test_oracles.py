@@ -42,7 +42,6 @@ from tests.kernel.draws import (
     proved,
     proved_gain,
     rays,
-    refused,
     safe_for_costs,
     safe_for_gain,
     some_blocks,
@@ -224,10 +223,3 @@ def test_the_bound_on_gains_is_that_of_the_best_mixture_of_rays(name: str) -> No
                 classes = Rays(Classes((tuple(range(k)),)))
                 found = proved_gain(statement, gain, even, classes)
                 assert found == pytest.approx(most, abs=1e-8)
-
-
-def test_some_oracles_are_for_linear_costs() -> None:
-    aim = gained(2)
-    for oracle in (Line(), Orthant(), OneBudget()):
-        with refused("does not support convex gains"):
-            oracle.gain(Statement(2, (), (), aim), aim, [0, 0])
