@@ -241,7 +241,7 @@ for moment in moments:
     print("ready", flush=True)
     sys.stdin.readline()  # the test has looked at what is there
     told = count(words, moment and max(1, round(moment * calls)))
-    calls = calls if moment else min(calls, told[1])
+    calls = min(calls, told[1]) if told else calls
     print(json.dumps(told), flush=True)
 """
 """Runs a command repeatedly and kills it after a number of function calls, including system calls,
@@ -303,7 +303,7 @@ def test_forty_kills_leave_nothing_torn(command: str, there: bool, folder: Path)
                 check_whole(command, target)
                 assert command == "solve" or len(read_ledger(ledger).draws) == 1
     assert min(seen.values()) > 0  # kills before the file got its name, and after
-    assert killed > 0.8 * len(moments)
+    assert killed >= 0.8 * len(moments)
 
 
 def check_whole(command: str, path: Path) -> None:
