@@ -195,23 +195,6 @@ class PairRows(Family):
         """Rename both inputs of each pair."""
         return replace(found, x=inputs[found.x], other=inputs[found.other])
 
-    def merged(self, member_of: IntArray) -> tuple[PairRows, IntArray, IntArray]:
-        """Merge each class of inputs with equal entries into one input.
-
-        Also returns both inputs of the tightest bound on any pair of inputs of two classes,
-        ``(n_classes, n_classes)`` each: it is the bound of the classes.
-        """
-        E = self.lengths()
-        order = np.argsort(-E, axis=None, kind="stable")  # the tightest is written last
-        x, other = np.unravel_index(order, E.shape)
-        n = int(member_of.max()) + 1
-        first, second = np.zeros((2, n, n), dtype=np.intp)
-        first[member_of[x], member_of[other]] = x
-        second[member_of[x], member_of[other]] = other
-        index = self.index[first, second]
-        np.fill_diagonal(index, FREE)
-        return self._with(index=index, near=None, size=n, part=None), first, second
-
     def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
         """Decide in machine integers where the rows surely hold."""
         if columns.dtype == object or self._raising is None:

@@ -33,14 +33,10 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.evidence.rows import blocks_of, shortened, spared
-from mechdesign.kernel.certificate import Certificate
-from mechdesign.kernel.linearizations import Costs
-from mechdesign.kernel.oracles import Orthant
-from mechdesign.kernel.relaxations import Representatives
+from mechdesign.evidence.rows import spared
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.row import Multipliers
-from mechdesign.problem import Problem
+from mechdesign.search.cones.proofs import RepresentativesProof
 from mechdesign.search.limits import Limits
 from mechdesign.search.presolve.reductions import ConicProgram, reduced_costs
 
@@ -171,42 +167,6 @@ POWER, LEAST_GROWTH, SHARE = 3.2, 1.15, 0.75
 """The exponent of the time of a round in the number of representatives, the least growth worth
 another round, and the largest expected time of a round as a share of the time left: a round that
 the limit ends proves less than the previous one."""
-
-
-@dataclass(frozen=True)
-class RepresentativesProof:
-    """Multipliers of rows on representatives, in place of all inputs.
-
-    Attributes
-    ----------
-    stands
-        The representative of each input.
-    duals
-        Multipliers of rows of the notions.
-    spare
-        The loss of the bound allowed for omitted multipliers.
-    """
-
-    stands: tuple[int, ...]
-    duals: Sequence[Multipliers]
-    spare: float
-
-    @property
-    def n_inputs(self) -> int:
-        """The number of representatives."""
-        return len(set(self.stands))
-
-    def __call__(self, problem: Problem) -> Certificate:
-        """Return the certificate."""
-        rows = shortened(problem, self.duals, len(problem.guesses), lambda: self.spare)
-        blocks = tuple(blocks_of(problem, self.renumbered(rows), {}))
-        return Certificate(Costs(), Orthant(), (Representatives(self.stands),), blocks)
-
-    def renumbered(self, parts: Sequence[Multipliers]) -> list[Multipliers]:
-        """Return multipliers with inputs numbered among the representatives."""
-        at: IntArray = np.zeros(max(self.stands) + 1, dtype=np.intp)
-        at[np.unique(self.stands)] = np.arange(self.n_inputs)
-        return [replace(m, x=at[m.x], other=at[m.other]) for m in parts]
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,26 @@ the least mean cost of a ray.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from mechdesign._typing import FloatArray
+from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import UnsupportedError
-from mechdesign.evidence.rows import Proof, ceiling_of, certificate, spared
+from mechdesign.evidence.rows import (
+    Proof,
+    blocks_of,
+    ceiling_of,
+    certificate,
+    shortened,
+    spared,
+)
 from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.linearizations import Costs
+from mechdesign.kernel.oracles import Orthant
 from mechdesign.kernel.packed import Numbers
+from mechdesign.kernel.relaxations import Representatives
 from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.cones.pricing import pricer_of
@@ -61,6 +72,42 @@ def linear_proof(
         return certificate(problem, duals=duals, weights=weights, spare=spare)
 
     return of_rows
+
+
+@dataclass(frozen=True)
+class RepresentativesProof:
+    """Multipliers of rows on representatives, in place of all inputs.
+
+    Attributes
+    ----------
+    stands
+        The representative of each input.
+    duals
+        Multipliers of rows of the notions.
+    spare
+        The loss of the bound allowed for omitted multipliers.
+    """
+
+    stands: tuple[int, ...]
+    duals: Sequence[Multipliers]
+    spare: float
+
+    @property
+    def n_inputs(self) -> int:
+        """The number of representatives."""
+        return len(set(self.stands))
+
+    def __call__(self, problem: Problem) -> Certificate:
+        """Return the certificate."""
+        rows = shortened(problem, self.duals, len(problem.guesses), lambda: self.spare)
+        blocks = tuple(blocks_of(problem, self.renumbered(rows), {}))
+        return Certificate(Costs(), Orthant(), (Representatives(self.stands),), blocks)
+
+    def renumbered(self, parts: Sequence[Multipliers]) -> list[Multipliers]:
+        """Return multipliers with inputs numbered among the representatives."""
+        at: IntArray = np.zeros(max(self.stands) + 1, dtype=np.intp)
+        at[np.unique(self.stands)] = np.arange(self.n_inputs)
+        return [replace(m, x=at[m.x], other=at[m.other]) for m in parts]
 
 
 def _of_prices(potentials: FloatArray, weights: FloatArray | None, problem: Problem) -> Certificate:

@@ -6,15 +6,17 @@ prove the same bound for the original. The report lists the applied reductions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.rows import Proof, spared
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.pricing import pricer_of
-from mechdesign.search.cones.proofs import linear_proof
+from mechdesign.search.cones.proofs import RepresentativesProof, linear_proof
 from mechdesign.search.limits import Limits
 from mechdesign.search.presolve.reductions import (
     Answer,
@@ -50,7 +52,7 @@ def solve_reduced(
     >>> from mechdesign import ContextAwareLDP
     >>> from mechdesign.search.lp.linear_program import by_highs
     >>> from mechdesign.utilities import HammingLoss
-    >>> E = [[0, 0, 1, 3], [1, 0, 1, 3], [1, 1, 0, 1], ["inf", "inf", "inf", 0]]
+    >>> E = [[0, 0, 1, 3], [0, 0, 1, 3], [1, 1, 0, 1], ["inf", "inf", "inf", 0]]
     >>> problem = Problem(range(4), ContextAwareLDP(E), HammingLoss())
     >>> raw = solve_reduced(problem, Limits(), by_highs)
     >>> raw.notes
@@ -59,20 +61,25 @@ def solve_reduced(
     with limits.phase("presolve"):
         program, unit = conic_program(problem, unlikely)
     answer = solve_chain(program, reductions, backend, limits.part(unit))
-    duals, potentials = answer.duals, None
-    if pricer_of(problem) is not None:
-        potentials = answer.potentials
-        if duals and problem.expected_loss is not None:
-            # the least reduced costs, as prices, prove the same bound as the multipliers of rows
-            plain = ConicProgram(problem.cone, program_cost(problem, 0.0)[0])
-            potentials = reduced_costs(plain, duals).min(axis=1)
-    proof = linear_proof(
-        [m.scaled(unit) for m in duals],
-        answer.matrix,
-        limits.gap,
-        potentials=None if potentials is None else unit * potentials,
-        weights=answer.worst_case_multipliers,
-    )
+    duals, potentials = [m.scaled(unit) for m in answer.duals], None
+    value = unit * program.loss(answer.matrix)
+    if answer.stands:
+        spare = spared(value, -math.inf, limits.gap)
+        proof: Proof = RepresentativesProof(answer.stands, duals, spare)
+    else:
+        if pricer_of(problem) is not None:
+            potentials = answer.potentials
+            if duals and problem.expected_loss is not None:
+                # the least reduced costs, as prices, prove the same bound as the multipliers
+                plain = ConicProgram(problem.cone, program_cost(problem, 0.0)[0])
+                potentials = reduced_costs(plain, answer.duals).min(axis=1)
+        proof = linear_proof(
+            duals,
+            answer.matrix,
+            limits.gap,
+            potentials=None if potentials is None else unit * potentials,
+            weights=answer.worst_case_multipliers,
+        )
     notes = [f"Presolve: {'; '.join(answer.reductions)}"] if answer.reductions else []
     return RawSolution(
         answer.matrix,
@@ -80,7 +87,7 @@ def solve_reduced(
         [proof],
         answer.route,
         [*notes, *answer.notes],
-        value=unit * program.loss(answer.matrix),
+        value=value,
     )
 
 

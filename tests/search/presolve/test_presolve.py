@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pytest
@@ -29,6 +29,7 @@ from mechdesign.notions import Cone, Notion
 from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.pair_rows import FREE
 from mechdesign.search.cones.forms import closure
+from mechdesign.search.cones.proofs import RepresentativesProof
 from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs, solve_linear
@@ -48,6 +49,10 @@ from tests.strategies import cases, examples, lp_optimum, priors
 
 def text_of(E: np.ndarray) -> list[list[str]]:
     return [["inf" if np.isinf(e) else repr(float(e)) for e in row] for row in E]
+
+
+def cone_of(E: list[list[Any]]) -> Cone:
+    return ContextAwareLDP(E).cone(Domain.range(len(E)))
 
 
 def random_lengths(rng: np.random.Generator, k: int, free: float = 0.3) -> np.ndarray:
@@ -154,22 +159,21 @@ def test_a_note_counts_the_implied_pairs() -> None:
 # --- merging --------------------------------------------------------------------------------------
 
 
-def planted(
-    rng: np.random.Generator, classes: list[int], one_way: bool, consistent: bool
-) -> np.ndarray:
-    """Lengths with zero pairs, along a random tree of each class, in one direction or in both."""
+Way: TypeAlias = Literal["all", "both", "one"]
+"""Zero pairs: all in a class, with the same lengths to others; or those along a random tree of it,
+in both directions or in one."""
+
+
+def planted(rng: np.random.Generator, classes: list[int], way: Way) -> np.ndarray:
     k = len(classes)
+    if way == "all":
+        return random_lengths(rng, max(classes) + 1, 0.2)[np.ix_(classes, classes)]
     E = random_lengths(rng, k, 0.2)
-    if consistent:
-        small = random_lengths(rng, max(classes) + 1, 0.2)
-        E = small[np.ix_(classes, classes)]
-        E[E == 0] = 1.0
-        np.fill_diagonal(E, 0)
     for c in set(classes):
         members = rng.permutation([x for x in range(k) if classes[x] == c])
         for n in range(1, len(members)):
             x, z = int(members[n]), int(members[rng.integers(n)])
-            for a, b in ((x, z), (z, x)) if not one_way else ((x, z),):
+            for a, b in ((x, z), (z, x)) if way == "both" else ((x, z),):
                 E[a, b] = 0
     return E
 
@@ -182,36 +186,36 @@ def distortion(rng: np.random.Generator, k: int, m: int) -> Distortion:
 @given(
     st.lists(st.integers(0, 2), min_size=2, max_size=6),
     seeds,
-    st.booleans(),
-    st.booleans(),
+    st.sampled_from(["all", "both", "one"]),
     st.integers(1, 4),
     st.data(),
 )
 def test_merged_problems_have_the_same_optimum(
-    classes: list[int], seed: int, one_way: bool, consistent: bool, m: int, data: st.DataObject
+    classes: list[int], seed: int, way: Way, m: int, data: st.DataObject
 ) -> None:
     k = len(classes)
     rng = np.random.default_rng(seed)
-    E = planted(rng, classes, one_way, consistent)
+    E = planted(rng, classes, way)
     prior = data.draw(priors(k))
     problem = Problem(
         Domain.range(k), ContextAwareLDP(text_of(E)), distortion(rng, k, m), prior=prior
     )
     raw = solve_reduced(problem, Limits(), by_highs)
-    for x, z in itertools.combinations(range(k), 2):
-        if classes[x] == classes[z]:
-            assert (raw.matrix[x] == raw.matrix[z]).all()
     assert_optimal(problem, raw, lp_optimum(problem).value)
     merges = re.search(r"(\d+) inputs merged to (\d+)", " ".join(raw.notes))
     n_classes = len(set(classes))
-    assert (merges is None) == (n_classes == k)
+    if way == "all":
+        assert (merges is None) == (n_classes == k)
     if merges:
         assert (int(merges[1]), int(merges[2])) == (k, n_classes)
+        for x, z in itertools.combinations(range(k), 2):
+            if classes[x] == classes[z]:
+                assert (raw.matrix[x] == raw.matrix[z]).all()
 
 
 def test_inputs_with_equal_rows_stay_apart_beside_bounds_on_the_lift() -> None:
     rng = np.random.default_rng(7)
-    E = planted(rng, [0, 0, 1, 1, 2], one_way=True, consistent=False)
+    E = planted(rng, [0, 0, 1, 1, 2], "all")
     notions: list[Notion] = [ContextAwareLDP(text_of(E)), LIP("0.4"), LDP("0.9")]
     prior = Prior.from_counts([3, 1, 4, 1, 5])
     problem = Problem(Domain.range(5), notions, distortion(rng, 5, 3), prior=prior)
@@ -221,18 +225,19 @@ def test_inputs_with_equal_rows_stay_apart_beside_bounds_on_the_lift() -> None:
 
 def test_the_bound_is_the_same_for_weights_that_are_not_optimal() -> None:
     rng = np.random.default_rng(5)
-    E = planted(rng, [0, 0, 0, 1, 1, 2], one_way=True, consistent=False)
-    cone = ContextAwareLDP(text_of(E)).cone(Domain.range(6))
-    program = ConicProgram(cone, rng.random((6, 4)))
+    E = planted(rng, [0, 0, 0, 1, 1, 2], "all")
+    problem = Problem(Domain.range(6), ContextAwareLDP(text_of(E)), distortion(rng, 6, 4))
+    program, unit = conic_program(problem)
     merged = merge_inputs(program)
     assert merged is not None
     (small,) = merged.programs
     answer = by_highs(ConicProgram(small.cone, small.cost + 0.1 * rng.random((3, 4))), Limits())
     bound = reduced_costs(small, answer.duals).min(axis=1).sum()
-    duals = merged.invert([answer]).duals
-    whole = reduced_costs(program, duals)
-    assert whole.min(axis=1).sum() == pytest.approx(bound, abs=1e-12)
-    assert all((m.weight >= 0).all() for m in duals)
+    found = merged.invert([answer])
+    assert found.stands == (0, 0, 0, 3, 3, 5)
+    proof = RepresentativesProof(found.stands, [m.scaled(unit) for m in found.duals], 0.0)
+    proved = proof(problem).bound(problem.compiled.statement)
+    assert float(proved) == pytest.approx(unit * bound, abs=1e-12)
 
 
 def test_nothing_is_merged_where_rows_may_differ() -> None:
@@ -246,6 +251,12 @@ def test_nothing_is_merged_where_rows_may_differ() -> None:
     assert two is not None
     assert two.programs[0].cost.tolist() == [[1, 0, 1, 0], [0, 1, 0, 1]]
     assert merged(blocks, worst_case=True) is None
+    lengths: list[list[list[Any]]] = [
+        [[0, 0, 1], [1, 0, 1], [1, 1, 0]],  # only the first bounds the second
+        [[0, 0, 1], [0, 0, 2], [2, 1, 0]],  # neither has the tightest bounds of both
+    ]
+    counts = [part and len(part.programs[0].cost) for part in map(merged, map(cone_of, lengths))]
+    assert counts == [2, None]
     equal = DifferentialIdentifiability(0).cone(Domain.range(3), Prior.uniform(3))
     assert merged(equal) is not None
 
@@ -269,7 +280,7 @@ def test_reduced_problems_have_the_same_optimum(
 
 def test_notes_describe_the_reductions() -> None:
     E = np.full((5, 5), np.inf)
-    E[:3, :3] = [[0, 0, 1], [2, 0, 1], [1, 2, 0]]
+    E[:3, :3] = [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
     E[3:, 3:] = [[0, 1], [1, 0]]
     problem = Problem(Domain.range(5), ContextAwareLDP(text_of(E)), MeanAbsoluteError())
     raw = solve_reduced(problem, Limits(), by_highs)
