@@ -281,45 +281,6 @@ def test_a_run_that_stops_short_changes_neither_its_output_nor_the_next(
     assert expected_loss(problem, raw.matrix) == pytest.approx(lp_optimum(problem).value, abs=1e-8)
 
 
-@pytest.mark.parametrize(
-    "problem", [line_problem(40), grid_problem("euclidean", side=4)], ids=["line", "grid"]
-)
-@pytest.mark.parametrize("gap", [0.3, 0.03])
-def test_it_stops_at_the_gap_that_is_wanted(problem: Problem, gap: float) -> None:
-    optimum = expected_loss(problem, solve_columns(problem).matrix)
-    seen: list[Progress] = []
-    raw = solve_columns(problem, Limits(gap, watch=seen.append))
-    assert all(p.gap > gap for p in seen[:-1])
-    assert 1e-8 < seen[-1].gap <= gap
-    assert expected_loss(problem, raw.matrix) == pytest.approx(seen[-1].value)
-    assert seen[-1].bound <= optimum <= seen[-1].value
-    assert_channel(problem, raw.matrix)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "problem", [line_problem(40), grid_problem("euclidean", side=4)], ids=["line", "grid"]
-)
-@pytest.mark.parametrize("rounds", [1, 2, 5])
-def test_an_interrupt_leaves_a_channel_and_a_bound(problem: Problem, rounds: int) -> None:
-    optimum = expected_loss(problem, solve_columns(problem).matrix)
-
-    def watch(progress: Progress) -> None:
-        limits.interrupted = progress.rounds >= rounds
-        told.append(progress)
-
-    told: list[Progress] = []
-    limits = Limits(watch=watch)
-    raw = solve_columns(problem, limits)
-    assert limits.ended == "interrupted"
-    assert told[-1].rounds == rounds
-    assert_channel(problem, raw.matrix)
-    assert expected_loss(problem, raw.matrix) == pytest.approx(told[-1].value)
-    assert told[-1].bound <= optimum + 1e-9
-    assert optimum <= told[-1].value + 1e-9
-    assert raw.proofs
-
-
 def test_an_interrupt_in_the_middle_of_a_round() -> None:
     problem = grid_problem("euclidean", side=4)
     cost, _ = program_cost(problem)
@@ -327,16 +288,6 @@ def test_an_interrupt_in_the_middle_of_a_round() -> None:
     calls = iter(range(100))
     found = pricer.price(cost - cost.min(axis=1)[:, None], lambda: next(calls) >= 3)
     assert np.isneginf(found.reduced).sum() == cost.shape[1] - 3
-
-
-@pytest.mark.parametrize(("side", "seconds"), [(5, 1e-9), (8, 0.05)])
-def test_a_time_limit_leaves_a_certified_channel(side: int, seconds: float) -> None:
-    """The larger grid takes seconds by this route on any machine."""
-    problem = grid_problem("euclidean", side=side)
-    solution = design(problem, route="columns", time_limit=seconds)
-    assert solution.status == "bounded"
-    assert 0 <= float(solution.bound) < float(solution.value)
-    assert any("time limit" in note for note in solution.notes)
 
 
 def test_forgetting_columns_does_not_change_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:

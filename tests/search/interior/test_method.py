@@ -86,38 +86,6 @@ def test_large_programs_come_to_it_by_themselves(utility: Utility) -> None:
     assert solution.status == "optimal"
 
 
-@pytest.mark.parametrize("name", ["ldp", "lip", "grid", "any budgets", "both, of unlike shape"])
-def test_bounds_at_every_step_are_below_the_optimum_and_values_above(name: str) -> None:
-    problem = FAMILIES[name]
-    optimum = SOLVERS["direct-lp"](problem).value
-    seen: list[Progress] = []
-    solve_interior(problem, Limits(watch=seen.append))
-    assert len(seen) > 5
-    for progress in seen:
-        assert progress.bound <= optimum * (1 + 1e-9)
-        assert progress.value >= optimum * (1 - 1e-9)
-    assert [p.rounds for p in seen] == list(range(len(seen)))
-    assert seen[-1].gap <= 1e-8
-    values, bounds = [p.value for p in seen], [p.bound for p in seen]
-    assert values == sorted(values, reverse=True)
-    assert bounds == sorted(bounds)
-
-
-def test_an_interruption_keeps_the_best_so_far() -> None:
-    problem = families.euclidean_grid(5, seed=1)
-    seen: list[Progress] = []
-
-    def watch(progress: Progress) -> None:
-        seen.append(progress)
-        if progress.rounds == 3:
-            signal.raise_signal(signal.SIGINT)
-
-    solution = design(problem, progress=watch)
-    assert len(seen) == 4
-    assert solution.bound <= solution.value
-    assert "ended early: interrupted" in solution.notes
-
-
 def test_a_second_interruption_is_as_usual() -> None:
     def watch(_progress: Progress) -> None:
         signal.raise_signal(signal.SIGINT)
