@@ -60,8 +60,9 @@ LEAST = 1e-9
 POINT_SECONDS = 2e-5
 """Least seconds per point for the statement and the sum of its loss."""
 
-STEPS_A_SECOND = 10_000_000
-"""The least number of proof steps per second: most are entries of long lists."""
+STEPS_A_SECOND, PROOF_STEPS_A_SECOND = 10_000_000, 4_000_000
+"""The least numbers of steps per second of the loss, most of which are entries of long lists, and
+of the bound."""
 
 FEWEST_STEPS = 4_000_000
 """Steps that every proof may take, so that a large grid has a bound."""
@@ -202,11 +203,8 @@ class _Proofs:
 
     def _law(self, noise: LatticeNoise) -> tuple[Torus, int]:
         """Return the law in the kernel, and the steps to check its privacy."""
-        law, part, k = (
-            read(Laws, noise.to_table()["law"]),
-            self._statement.cone[0],
-            self._statement.k,
-        )
+        law, part = read(Laws, noise.to_table()["law"]), self._statement.cone[0]
+        k = self._statement.k
         assert isinstance(law, TorusNoise)  # noqa: S101 (for mypy)
         return law.leak(part, k), law.steps(part, k) + 100 * k
 
@@ -252,7 +250,7 @@ class _Proofs:
         law, own = self._law(noise)
         most = current().proof_steps
         if not is_trivial:
-            most = max(FEWEST_STEPS, self._limits.proof_steps(most, STEPS_A_SECOND))
+            most = max(FEWEST_STEPS, self._limits.proof_steps(most, PROOF_STEPS_A_SECOND))
         steps = Steps(most)
         bound = certificate.bound(self._statement, steps)
         needed = max(steps.spent, own, loss_steps(law, self._statement))
