@@ -28,7 +28,7 @@ from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.proofs import linear_proof
-from mechdesign.search.highs import LPModel, WarmStartedLP
+from mechdesign.search.highs import LPModel, solve_lp
 from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.extended_formulation import extended_formulation, transport
@@ -44,6 +44,11 @@ ALL_AT_ONCE = 10_000
 """The number of rows up to which all excesses are in the first program."""
 
 FEW_ROUNDS, ROUNDS = 6, 50
+"""Rounds that add few sums each, by the simplex method; and all rounds."""
+
+MOST_FLOWS = 20_000
+"""The number of flows up to which one program finds the best capacities."""
+
 CHORDS = 20
 """Steps towards the largest share of the truth."""
 
@@ -286,46 +291,58 @@ class _Flows:
 def _flows(v: FloatArray, shrink: float, limits: Limits) -> _Flows:
     """Return flows from deficient inputs to others, for each column of v.
 
-    Each output in turn takes the flow with the least additional capacity.
+    Their capacities have the least sum if one program for all outputs is small; else each output in
+    turn takes the flow with the least additional capacity.
     """
-    need, has = np.maximum(-v, 0.0) / shrink, np.maximum(v, 0.0)
+    need, has = np.maximum(-v, 0.0).T / shrink, np.maximum(v, 0.0).T
     lacks, haves = need > NOTHING, has > NOTHING
-    capacity = np.zeros((len(v), len(v)))
-    found = [np.zeros((0, 4))]
-    for y in np.argsort(-lacks.sum(axis=0), kind="stable").tolist():
-        x, z = np.flatnonzero(lacks[:, y]), np.flatnonzero(haves[:, y])
-        if not len(x) or not len(z):
-            continue
-        there = np.ix_(x, z)
-        amount = None if limits.expired() else _next_flow(need[x, y], has[z, y], capacity[there])
-        if amount is None:
-            i, j, flow = transport(need[x, y], has[z, y])
-            amount = np.zeros((len(x), len(z)))
-            amount[i, j] = flow
-        capacity[there] = np.maximum(capacity[there], amount)
-        i, j = np.nonzero(amount)
-        found.append(np.column_stack([np.full(len(i), y), x[i], z[j], amount[i, j]]))
-    y, x, z, flow = np.concatenate(found).T
+    sizes = lacks.sum(axis=1) * haves.sum(axis=1)
+    order = np.argsort(-lacks.sum(axis=1), kind="stable")
+    order = order[sizes[order] > 0]
+    capacity, found = np.zeros((len(v), len(v))), [np.zeros((4, 0))]
+    for outputs in [order] if sizes.sum() <= MOST_FLOWS else order[:, None]:
+        y, x, z = np.nonzero(lacks[outputs, :, None] & haves[outputs, None, :])
+        y = outputs[y]
+        try:
+            amount = _least_excess(y, x, z, need, has, capacity, limits)
+        except SolverError:
+            each = [transport(need[output], has[output]) for output in outputs]
+            y = np.repeat(outputs, [len(amount) for *_, amount in each])
+            x, z, amount = (np.concatenate(parts) for parts in zip(*each, strict=True))
+        np.maximum.at(capacity, (x, z), amount)
+        found.append(np.vstack([y, x, z, amount]))
+    y, x, z, flow = np.hstack(found)
     places = (y.astype(np.intp), x.astype(np.intp), z.astype(np.intp))
     return _Flows(*places, flow, float(capacity.sum()))
 
 
-def _next_flow(need: FloatArray, has: FloatArray, capacity: FloatArray) -> FloatArray | None:
-    """Return the flow of one output with the least sum of excesses over the capacities.
-
-    Half of the variables are below the capacities, the others above; None if HiGHS fails.
-    """
-    p, q = capacity.shape
-    n = p * q
-    x, z = np.divmod(np.tile(np.arange(n), 2), q)
-    places = np.concatenate([x, p + z]), np.tile(np.arange(2 * n), 2)
-    A = sp.csr_array((np.ones(4 * n), places), shape=(p + q, 2 * n))
-    low = np.concatenate([(1 - ROOM) * need, np.full(q, -np.inf)])
-    high = np.concatenate([np.full(p, np.inf), has])
-    cost = np.repeat([0.0, 1.0], n)
-    most = np.concatenate([capacity.ravel(), np.full(n, np.inf)])
-    program = WarmStartedLP(LPModel(cost, A, low, high), "simplex", unit=1.0)
-    found = program.within(cost, np.zeros(2 * n), most)
-    if found is None:
-        return None
-    return np.asarray(np.maximum(found.primal, 0.0).reshape(2, p, q).sum(axis=0))
+def _least_excess(
+    y: IntArray,
+    x: IntArray,
+    z: IntArray,
+    need: FloatArray,
+    has: FloatArray,
+    capacity: FloatArray,
+    limits: Limits,
+) -> FloatArray:
+    """Return flows ``y``, ``x``, ``z`` whose excesses over the capacities have the least sum."""
+    k = need.shape[1]
+    pairs, pair = np.unique(x * k + z, return_inverse=True)
+    sender, out = np.unique(y * k + x, return_inverse=True)
+    receiver, into = np.unique(y * k + z, return_inverse=True)
+    n, p, q = len(y), len(sender), len(receiver)
+    columns, each = np.arange(n), np.ones(n)
+    flow = sp.csr_array((each, (columns, columns)))
+    A = sp.block_array(
+        [
+            [sp.csr_array((each, (out, columns))), None],
+            [sp.csr_array((each, (into, columns))), None],
+            [flow, sp.csr_array((-each, (columns, pair)))],
+        ],
+        format="csr",
+    )
+    low = np.concatenate([(1 - ROOM) * need.ravel()[sender], np.full(q + n, -np.inf)])
+    high = np.concatenate([np.full(p, np.inf), has.ravel()[receiver], capacity[x, z]])
+    cost = np.repeat([0.0, 1.0], [n, len(pairs)])
+    result = solve_lp(LPModel(cost, A, low, high), "simplex", limits)
+    return np.maximum(result.primal[:n], 0.0)
