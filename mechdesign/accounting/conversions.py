@@ -169,7 +169,7 @@ def extreme_minima(priors: PriorSet) -> tuple[Fraction, Fraction]:
             mixture = np.maximum(checked("HiGHS", found.x, (n + 1,))[:n], 0)
         except SolverError:
             return least, most
-        mixed = float((mixture / mixture.sum() @ vertices).min()) * (1 - ROUNDING)
+        mixed = float((mixture @ vertices).min() / max(1.0, mixture.sum())) * (1 - ROUNDING)
         most = max(most, Fraction(mixed))
     return least, most
 

@@ -137,8 +137,8 @@ def read_document(file: Path) -> Any:
 
 def read_verified(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Verified]:
     """Return the parsed JSON of a saved file, and its verified claims; errors name the file."""
+    document = read_document(Path(path))
     try:
-        document = read_document(Path(path))
         return document, verify(document)
     except LimitError as error:
         raise error.inside_file(str(path)) from None

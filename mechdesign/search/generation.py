@@ -201,7 +201,7 @@ class Generation:
             most_boxes = last_patience = math.inf
         most = max(FIRST_BOXES, most)
         for self.rounds in range(1, ROUNDS + 1):
-            before, last = self.bound, loss
+            before, last, earlier = self.bound, loss, self._potentials
             try:
                 self.theta, potentials = self.program.solve()
             except SolverError as error:
@@ -229,6 +229,8 @@ class Generation:
             else:  # boxes come later
                 is_idle = not of_box and last - loss <= LEAST_SAVED * abs(loss)
             idle = idle + 1 if is_idle else 0
+            if is_idle and not of_box and np.array_equal(potentials, earlier):
+                return  # a solver's tolerance: the last rays were in the program already
             if not useful and (not of_box or (boxes >= most and priced.boxes < boxes)):
                 return  # only rounding errors are left
             if self.boxes > most_boxes:

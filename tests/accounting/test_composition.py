@@ -6,6 +6,7 @@ import itertools
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -121,6 +122,12 @@ def test_a_failing_solver_leaves_a_looser_bound(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("mechdesign.accounting.conversions.linprog", broken)
     found = compose([WARNER], box)["bounded-prior-lip"]
     assert found.exact == usual.exact <= usual.bound < found.bound
+    for wrong in (0.0, -1.0):  # numbers that are no mixture
+        monkeypatch.setattr(
+            "mechdesign.accounting.conversions.linprog",
+            lambda goal, *_given, wrong=wrong: SimpleNamespace(x=np.full(len(goal), wrong)),
+        )
+        assert compose([WARNER], box)["bounded-prior-lip"] == found
 
 
 # --- adaptive, and correlated -----------------------------------------------------------------

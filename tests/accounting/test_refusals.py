@@ -12,6 +12,7 @@ import pytest
 from mechdesign import (
     LDP,
     LIP,
+    AsymmetricLift,
     Channel,
     DifferentialIdentifiability,
     Domain,
@@ -210,6 +211,11 @@ OTHERS: list[tuple[Callable[[], Any], str, type[MechdesignError]]] = [
     ),
     (lambda: implied(LIP(1), "ldp", Prior.uniform(100)), "1024 ratios", UnsupportedError),
     (lambda: implied(LIP(30), "ldp", SKEWED), "take a smaller epsilon", SolverError),
+    (  # 20.6 nats in floats, where the lower bound of 20 leaves no more than 20
+        lambda: implied(AsymmetricLift(20, "0.3"), "min-lift", Prior(["1/6", "1/3", "1/2"])),
+        "take a smaller epsilon",
+        SolverError,
+    ),
     (lambda: product(WIDE), "at most 200000 columns", UnsupportedError),
     (
         lambda: after_shuffling(LIPRandomizedResponse(Domain.of(2000, "d"), 9, FAR), 10, 0.1),

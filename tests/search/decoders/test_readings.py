@@ -242,3 +242,12 @@ def test_a_mixture_of_fewer_rays_has_exact_sums() -> None:
     center = [f"{2 * x + 1}/64" for x in range(8)]
     notion = md.BoundedPriorLIP(1, [["1/8"] * 8, center])
     assert solved(notion, True, range(8), None).gap < 1e-7
+
+
+def test_a_search_that_finds_the_same_rays_again_ends() -> None:
+    """Dual variables of few digits leave a surplus to rays of the program: 10,000 rounds of it."""
+    prior = [Fraction(n, 112) for n in (50, 1, 2, 9, 50)]
+    values = [5, 2, 0, Fraction(10, 7), 5]
+    found = solved(md.HighLowLDP(5, [0]), False, values, prior)
+    assert any(note.startswith("2 rounds") for note in found.notes), found.notes
+    assert found.gap < 1e-5
