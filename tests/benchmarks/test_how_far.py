@@ -1,12 +1,15 @@
-"""The page on how far from optimal mechanisms are: its laws, its bounds, and its table."""
+"""Smaller benchmarks: how far from optimal mechanisms are, large budgets, means, and refinement."""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import mechdesign as md
 from benchmarks.how_far import (
     DOCS,
     LINE,
@@ -23,6 +26,9 @@ from benchmarks.how_far import (
     places,
     table,
 )
+from benchmarks.large_budgets import mechanisms, row
+from benchmarks.mean_estimation import duchi, hybrid, optimum, piecewise
+from benchmarks.refinement import RATIO, decide, main, tables
 
 APART = np.abs(np.subtract.outer(np.arange(LINE), np.arange(LINE))).astype(float)
 
@@ -63,3 +69,56 @@ def test_no_mechanism_is_below_the_bound(make: object) -> None:
     page = (DOCS / "how_far.md").read_text(encoding="utf-8").split(MARK)[1].splitlines()
     made = table([curves]).splitlines()
     assert set(made) <= set(page), "run: python -m benchmarks.how_far"
+
+
+# --- the benchmark of large budgets ---------------------------------------------------------------
+
+
+def test_the_exact_error_is_the_mean_of_runs() -> None:
+    law = md.Prior.from_counts((10**6 // np.arange(1, 41)).tolist())
+    records = np.random.default_rng(0).choice(40, size=200, p=law.array)
+    for name, make in mechanisms(40, 3):
+        runs = [row(make, records, law) for _ in range(60)]
+        exact = runs[0][0]
+        assert np.mean([run[1] for run in runs]) == pytest.approx(exact, rel=0.2), name
+
+
+# --- the least worst-case variance on an interval is below what is published ----------------------
+
+
+def test_it_is_below_the_published_variance() -> None:
+    """By the published values at epsilon = 4: 1.076, 0.241 and 0.219."""
+    assert duchi(1) == pytest.approx(4.6827, abs=1e-4)
+    assert [round(formula(4), 3) for formula in (duchi, piecewise, hybrid)] == [1.076, 0.241, 0.219]
+    for epsilon in ("0.5", "2", "4"):
+        value = optimum(epsilon, 0.05).value
+        assert value < min(formula(float(epsilon)) for formula in (duchi, piecewise, hybrid))
+        assert epsilon != "4" or value < 0.15
+
+
+# --- the picture of which mechanism is at least as good as which ----------------------------------
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_every_mechanism_of_the_picture_is_a_channel_and_spends_its_budget(k: int) -> None:
+    for name, entries in tables(k).items():
+        assert all(sum(row) == 1 for row in entries)
+        ratios = [Fraction(max(column), min(column)) for column in zip(*entries, strict=True)]
+        assert max(ratios) <= RATIO
+        # what leaves the whole range is normalized away: half of the budget, and a bit more
+        assert (max(ratios) == RATIO) == (name != "exponential")
+
+
+def test_randomized_response_refines_every_private_channel_of_two_inputs_and_few_of_four() -> None:
+    two, four = tables(2), tables(4)
+    assert all(decide(two["randomized response"], table) for table in two.values())
+    below = [name for name in four if decide(four["randomized response"], four[name])]
+    assert below == ["randomized response", "exponential"]
+
+
+def test_the_picture_is_drawn_by_one_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([str(tmp_path / "refinement.png")])
+    assert (tmp_path / "refinement.png").stat().st_size > 10_000
+    assert "| 4 | geometric noise | exponential |" in capsys.readouterr().out

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import math
+import pickle
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from html import escape
 
 import pytest
 
-from mechdesign import LDP, LIP, HammingLoss, MutualInformation, Problem, Solution, design
+from mechdesign import (
+    LDP,
+    LIP,
+    HammingLoss,
+    MeanAbsoluteError,
+    MutualInformation,
+    Problem,
+    Solution,
+    design,
+)
+from mechdesign.designs.design import design_until
+from mechdesign.designs.progress import GapBar
 from mechdesign.kernel import verify
+from mechdesign.search.limits import PHASES, Progress
+from mechdesign.sweeps.frontier import design_frontier
+from mechdesign.sweeps.many import design_many
 from mechdesign.text import latex as escaped
+from problems import families
 
 PROBLEMS = {
     "minimized": Problem(["a", "b", "c"], LDP(1), HammingLoss(), prior=[0.5, 0.3, 0.2]),
@@ -61,3 +79,74 @@ def test_a_report_stands_for_the_inputs_that_it_makes_likelier() -> None:
     for y, line in enumerate(lines):
         favored = [label for x, label in enumerate("ab") if matrix[x, y] > matrix[1 - x, y]]
         assert line.endswith(f"report {y} stands for " + ", ".join(map(repr, favored)))
+
+
+# --- the bar --------------------------------------------------------------------------------------
+
+
+def test_the_bar_shows_the_state_of_the_search(capsys: pytest.CaptureFixture[str]) -> None:
+    with GapBar(1e-6, shown=True) as bar:
+        bar(Progress(3, 2.5, 2.0, 7.0))
+        first = capsys.readouterr().err
+        bar(Progress(9, 2.5, 2.4999999, 9.0))
+    assert "7 s, round 3: loss at least 2, at most 2.5, gap 2.0e-01" in first
+    assert capsys.readouterr().err.count("█") > first.count("█")
+
+
+def test_short_work_and_other_streams_show_no_bar(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with GapBar(1e-6, shown=True) as bar:
+        bar(Progress(1, 2.0, 1.0, 0.01))
+        assert "round" not in capsys.readouterr().err
+    with GapBar(1e-6) as bar:
+        bar(Progress(1, 2.0, 1.0, 5.0))
+    assert "round 1" not in capsys.readouterr().err
+
+
+def test_design_takes_a_bar_or_a_function() -> None:
+    seen: list[Progress] = []
+    with_function = design(
+        families.euclidean_grid(4, seed=0), route="interior", progress=seen.append
+    )
+    with_bar = design(families.euclidean_grid(4, seed=0), route="interior", progress=True)
+    assert seen[-1].gap <= 1e-8
+    assert with_bar.value == with_function.value
+
+
+# --- where the time of a design goes --------------------------------------------------------------
+
+
+def skewed(k: int) -> Problem:
+    prior = [(x + 1) / (k * (k + 1) / 2) for x in range(k)]
+    return Problem(range(k), LDP(1), MeanAbsoluteError(), prior=prior)
+
+
+DESIGNS: dict[str, Callable[[], Solution]] = {
+    "formula": lambda: design(Problem(range(3), LDP(1), HammingLoss())),
+    "linear program": lambda: design(skewed(4)),
+    "batch": lambda: design_many([skewed(4), skewed(4)])[1],
+    "step": lambda: design_until(math.inf, skewed(30)),
+    "frontier": lambda: design_frontier(skewed(4), [0.5, 1])[1],
+}
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_every_phase_has_its_seconds_within_the_whole(name: str) -> None:
+    solution = DESIGNS[name]()
+    assert tuple(solution.timings) == PHASES
+    assert all(seconds >= 0 for seconds in solution.timings.values())
+    for phase in ("compile", "solve", "repair", "certify"):
+        assert solution.timings[phase] > 0, phase
+    for phase in PHASES:
+        assert solution.timings[phase] < 0.005 or f"{phase} " in repr(solution)
+    assert sum(solution.timings.values()) <= solution.seconds
+    assert solution.to_json()["timings"] == solution.timings
+    assert pickle.loads(pickle.dumps(solution)).timings == solution.timings
+
+
+def test_the_report_names_the_phases_that_took_long() -> None:
+    solution = DESIGNS["formula"]()
+    solution.timings.update(dict.fromkeys(PHASES, 0.001), solve=0.25)
+    (line,) = [line for line in repr(solution).splitlines() if line.startswith("seconds")]
+    assert line.endswith("(solve 0.25)")

@@ -14,7 +14,6 @@ from mechdesign import (
     LIP,
     ApproximateLDP,
     Channel,
-    ColumnUtility,
     ContextAwareLDP,
     Distortion,
     Domain,
@@ -39,6 +38,7 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.starts.by_hand import FEWEST
 from mechdesign.search.starts.private_columns import lengths
 from mechdesign.search.starts.route import Start
+from tests.search.routes_support import TwoGuesses
 from tests.search.test_random_problems import INTERSECTION, estimates, random_problem
 from tests.strategies import examples
 
@@ -205,15 +205,6 @@ def test_for_a_risk_it_is_randomized_response(notion: Notion, risk: L2Risk | TVR
     assert problem.cone.holds(channel)
     assert np.linalg.matrix_rank(raw.matrix, tol=1e-12) == k
     assert risk.value(channel, risk.reference(problem.prior)) > 0
-
-
-class TwoGuesses(ColumnUtility):
-    """The probability that the better of two guesses is right."""
-
-    name, sense = "two-guesses", "maximize"
-
-    def gain(self, columns: np.ndarray, prior: np.ndarray) -> np.ndarray:
-        return np.asarray(np.sort(prior[:, None] * columns, axis=0)[-2:].sum(axis=0))
 
 
 def test_a_sum_of_ones_own_has_the_bound_of_telling_all() -> None:
