@@ -50,24 +50,3 @@ def test_a_grid_is_divided_into_blocks(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().out == f"{found}\n"
     assert main(["advise", "4x6", "0.5", "1000", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(found.to_json()))
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["1", "1", "1"],
-        ["10", "x", "1"],
-        ["10", "1", "0"],
-        ["10", "-1", "5"],
-        ["4x", "1", "5"],
-        ["0x4", "1", "5"],
-        ["1x1", "1", "5"],
-    ],
-)
-def test_wrong_numbers_are_refused_in_one_line(
-    words: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["advise", *words]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert "expected" in error

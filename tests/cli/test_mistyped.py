@@ -31,7 +31,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["advise", "1", "1", "10"], ["INPUTS: expected a whole number from 2 ", "given 1"]),
         (["advise", "10", "1", "0"], ["REPORTS: expected a whole number from 1 ", "given 0"]),
         (["advise", "10", "-1", "10"], ["EPSILON: expected a finite number", "given '-1'"]),
-        (["example", "lpi"], ["given 'lpi'; did you mean 'lip'?"]),
+        (["advise", "10", "x", "1"], ["EPSILON: expected", "given 'x'"]),
+        (["advise", "4x", "1", "5"], ["inputs: expected a whole number, or a grid", "given '4x'"]),
+        (["advise", "0x4", "1", "5"], ["grid.rows: expected a whole number >= 1, given 0"]),
+        (["advise", "1x1", "1", "5"], ["inputs: expected at least two inputs, given 1"]),
     ],
 )
 def test_a_mistyped_word_is_named_with_what_was_expected(
@@ -51,13 +54,6 @@ def test_an_unknown_option_is_named_with_its_command(command: str, refused: Run)
     line = refused(command, *words, "--jsonn")
     assert f"mechdesign {command}: expected options of this command, given '--jsonn'" in line
     assert f"see mechdesign {command} --help" in line
-
-
-def test_the_error_of_an_unwritable_target_has_a_reason(tmp_path: Path, refused: Run) -> None:
-    words = ["solve", "a.toml", "-o"]
-    assert "this is a folder, not a file" in refused(*words, str(tmp_path))
-    line = refused(*words, str(tmp_path / "none" / "x.json"))
-    assert f"the folder '{tmp_path / 'none'}' does not exist" in line
 
 
 def test_a_problem_in_place_of_a_channel_gets_a_hint(tmp_path: Path, refused: Run) -> None:

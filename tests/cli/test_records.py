@@ -360,8 +360,8 @@ def test_the_leakage_is_that_of_the_library(folder: Path, printed: Run) -> None:
 
 def test_the_central_epsilon_of_shuffled_reports_comes_with_it(folder: Path, printed: Run) -> None:
     channel = load_mechanism("channel.json").mechanism
-    told = after_shuffling(channel, 500, "1e-5")
-    shuffled = ("leakage", "channel.json", "--shuffled", "500", "--delta", "1e-5")
+    told = after_shuffling(channel, 40, "1e-5")
+    shuffled = ("leakage", "channel.json", "--shuffled", "40", "--delta", "1e-5")
     assert printed(*shuffled) == f"{leakages(channel)!r}\n\n{told!r}\n"
     assert json.loads(printed(*shuffled, "--json"))["shuffled"] == told.to_json()
 

@@ -74,12 +74,6 @@ domain = ["a", "b"] | without domain
   domain.values: expected a list, given 'abc'
 [domain] values = [true, "b", "c"]
   domain.values: expected labels that are text or finite numbers, given true
-[domain] values = [1979-05-27, "b", "c"]
-  domain.values: expected labels that are text or finite numbers, given 1979-05-27
-[domain] values = [nan, 1, 2]
-  domain.values: expected labels that are text or finite numbers, given NaN
-[domain] values = [inf, 1, 2]
-  domain.values: expected labels that are text or finite numbers, given Infinity
 [domain] values = [{ a = 1 }]
   domain.values: expected labels that are text or finite numbers, given {'a': 1}
 [domain] values = [1e400, 1, 2]
@@ -88,10 +82,6 @@ domain = ["a", "b"] | without domain
   domain.size: expected a whole number >= 1, given 0
 [domain] size = "3"
   domain.size: expected a whole number >= 1, given '3'
-[domain] size = 3.0
-  domain.size: expected a whole number >= 1, given 3.0
-[domain] size = true
-  domain.size: expected a whole number >= 1, given true
 [domain] size = 1_000_000_000_000
   domain.size: expected at most 1000000 inputs…, given 1000000000000…
 [domain] grid = { rows = 0, columns = 3 }
@@ -102,28 +92,14 @@ domain = ["a", "b"] | without domain
   domain.grid.colums: expected one of…, given 'colums'…did you mean 'columns'?
 [domain] grid = { rows = 1, columns = 3, spacing = 0 }
   domain.grid.spacing: expected a number > 0, given 0
-[domain] grid = { rows = 1, columns = 3, spacing = inf }
-  domain.grid.spacing: expected a number > 0, given Infinity
-[domain] grid = { rows = 1.5, columns = 3 }
-  domain.grid.rows: expected a whole number >= 1, given 1.5
 [domain] grid = [1, 3]
   domain.grid: expected a table { rows, columns, spacing }, given [1, 3]
 [prior] probabilities = [0.2, 0.3, 0.4]
   prior.probabilities: expected numbers that sum to 1…, given sum 0.9…
-[prior] probabilities = [nan, 0.3, 0.5]
-  prior.probabilities[0]: expected a finite number >= 0, given NaN
-[prior] probabilities = [0.2, inf, 0.5]
-  prior.probabilities[1]: expected a finite number >= 0, given Infinity
 [prior] probabilities = [-0.2, 0.7, 0.5]
   prior.probabilities[0]: expected a finite number >= 0, given -0.2
-[prior] probabilities = [1e400, 0.3, 0.5]
-  prior.probabilities[0]: expected a finite number >= 0, given 1E+400
 [prior] probabilities = ["few", 0.3, 0.5]
   prior.probabilities[0]: expected a finite number >= 0, given 'few'
-[prior] probabilities = [true, 0, 0]
-  prior.probabilities[0]: expected a finite number >= 0, given true
-[prior] probabilities = [1979-05-27, 0, 0]
-  prior.probabilities[0]: expected a finite number >= 0, given 1979-05-27
 [prior] probabilities = [0.5, 0.5]
   prior.probabilities: expected 3 probabilities, one for each input, given 2 probabilities
 [prior] probabilities = []
@@ -140,8 +116,6 @@ prior = [0.2, 0.3, 0.5] | without prior
   prior.probabilites: expected one of…, given 'probabilites'…did you mean 'probabilities'?
 [prior] uniform = false
   prior.uniform: expected true, given false
-[prior] uniform = 1
-  prior.uniform: expected true, given 1
 [prior] counts = [0, 0, 0]
   prior.counts: all counts are 0
 [prior] counts = [3, -1, 0]
@@ -210,16 +184,8 @@ without prior | [privacy] notion = "differential-identifiability" | epsilon = 1.
   privacy.epsilon: expected a finite number >= 0, given 1E+400
 [privacy] notion = "ldp" | epsilon = 1e-320
   privacy.epsilon: expected a…, given 1E-320
-[privacy] notion = "ldp" | epsilon = 1e9999999
-  privacy.epsilon: expected a finite number >= 0, given 1E+9999999
 [privacy] notion = "lip" | epsilon = "much"
   privacy.epsilon: expected a finite number >= 0, given 'much'
-[privacy] notion = "lip" | epsilon = true
-  privacy.epsilon: expected a finite number >= 0, given true
-[privacy] notion = "lip" | epsilon = 1979-05-27
-  privacy.epsilon: expected a finite number >= 0, given 1979-05-27
-[privacy] notion = "lip" | epsilon = [1]
-  privacy.epsilon: expected a finite number >= 0, given [1]
 privacy = "lip" | without privacy
   privacy: expected a table, or a list of tables [[privacy]], given 'lip'
 privacy = [] | without privacy
@@ -237,16 +203,10 @@ sensitive = ["z"]
   privacy.matrix[1]: expected a row of 3 numbers, the matrix being square, given 2 numbers
 [privacy] notion = "context-aware" | matrix = [[0, 1], [1, 0]]
   privacy.matrix: expected a 3 x 3 matrix, one row for each input, given a 2 x 2 matrix
-[privacy] notion = "context-aware" | matrix = [[0, 1, nan], [1, 0, 1], [1, 1, 0]]
-  privacy.matrix[0][2]: expected a number in [0, inf], given NaN
 [privacy] notion = "context-aware" | matrix = [[0, 1, 1], [-1, 0, 1], [1, 1, 0]]
   privacy.matrix[1][0]: expected a number in [0, inf], given -1
-[privacy] notion = "context-aware" | matrix = [[0, 1, -inf], [1, 0, 1], [1, 1, 0]]
-  privacy.matrix[0][2]: expected a number in [0, inf], given -Infinity
 [privacy] notion = "context-aware" | matrix = "all"
   privacy.matrix: expected a square matrix of numbers in [0, inf], given 'all'
-[privacy] notion = "context-aware" | matrix = [1, 2, 3]
-  privacy.matrix[0]: expected a list of numbers in [0, inf], given 1
 [privacy] notion = "high-low" | epsilon = 1 | sensitive = []
   privacy.sensitive: expected at least one label of the domain, given an empty list
 [privacy] notion = "high-low" | epsilon = 1
@@ -255,8 +215,6 @@ sensitive = ["z"]
   privacy.sensitive: expected a list of labels of the domain, given 'a'
 [privacy] notion = "high-low" | epsilon = 1 | sensitive = ["aa"]
   privacy.sensitive: expected labels of the domain…, given 'aa'; did you mean 'a'?
-[privacy] notion = "high-low" | epsilon = 1 | sensitive = ["a", "a"]
-  privacy.sensitive: 'a' occurs twice
 [privacy] notion = "block" | epsilon = 1
   privacy.blocks: give either blocks, or block_rows and block_columns
 [privacy] notion = "block" | epsilon = 1 | blocks = [["a", "b", "c"]] | block_rows = 1
@@ -265,12 +223,8 @@ sensitive = ["z"]
   privacy.blocks: 'b' is in two blocks
 [privacy] notion = "block" | epsilon = 1 | blocks = [["a"], ["b"]]
   privacy.blocks: 'c' is in no block
-[privacy] notion = "block" | epsilon = 1 | blocks = [["a"], ["b", "cc"]]
-  privacy.blocks[1]: expected labels of the domain…, given 'cc'; did you mean 'c'?
 [privacy] notion = "block" | epsilon = 1 | blocks = [["a", "b", "c"], []]
   privacy.blocks[1]: expected at least one label, given an empty list
-[privacy] notion = "block" | epsilon = 1 | blocks = ["a", "b", "c"]
-  privacy.blocks[0]: expected a list of labels, given 'a'
 [privacy] notion = "block" | epsilon = 1 | block_rows = 1 | block_columns = 1
   privacy.block_rows: expected a grid as the domain, given Domain(3 inputs: 'a', 'b', 'c')
 [domain] grid = { rows = 4, columns = 4 } | [prior] uniform = true | [privacy] notion = "block"
@@ -293,37 +247,21 @@ epsilon = 1 | distance = "absolute"
   privacy.distance: this key is required
 [privacy] notion = "metric" | epsilon = 1 | distance = 3
   privacy.distance: expected a matrix of numbers >= 0, given 3
-[privacy] notion = "metric" | epsilon = 1 | distance = []
-  privacy.distance: expected a matrix of numbers >= 0, given an empty one
 [privacy] notion = "metric" | epsilon = 1 | distance = [[0, 1, 2], [1, 0], [2, 1, 0]]
   privacy.distance[1]: expected a row of 3 numbers, given 2 numbers
-[privacy] notion = "metric" | epsilon = 1 | distance = [[0, 1, 2], [1, 0, -1], [2, 1, 0]]
-  privacy.distance[1][2]: expected a finite number >= 0, given -1
 [privacy] notion = "lift" | lower = 1
   privacy.upper: this key is required
 [privacy] notion = "lift" | lower = 1 | upper = 1 | epsilon = 1
   privacy.epsilon: expected one of the keys notion, lower, upper…, given 'epsilon'
-[privacy] notion = "lift" | lower = -1 | upper = 1
-  privacy.lower: expected a finite number >= 0, given -1
-[privacy] notion = "lift" | lower = 1 | upper = -inf
-  privacy.upper: expected a finite number >= 0, given -Infinity
 [privacy] notion = "bounded-prior-lip" | epsilon = 1
   privacy.priors: expected exactly one of: priors; lower and upper; center and radius…, given none
 [privacy] notion = "bounded-prior-lip" | epsilon = 1 | priors = [[0.2, 0.3, 0.5]]
 center = [0.2, 0.3, 0.5] | radius = 0.1
   privacy.priors: expected exactly one of…, given priors and center and radius
-[privacy] notion = "bounded-prior-lip" | epsilon = 1 | center = [0.2, 0.3, 0.5]
-  privacy.priors: expected exactly one of…, given center
-[privacy] notion = "bounded-prior-lip" | epsilon = 1 | lower = [0.2, 0.3, 0.4]
-  privacy.priors: expected exactly one of…, given lower
 [privacy] notion = "bounded-prior-lip" | epsilon = 1 | center = [0.2, 0.3, 0.5] | radius = 2
   privacy.radius: expected a number in [0, 1], given 2
-[privacy] notion = "bounded-prior-lip" | epsilon = 1 | center = [0.2, 0.3, 0.5] | radius = "big"
-  privacy.radius: expected a number in [0, 1], given 'big'
 [privacy] notion = "bounded-prior-lip" | epsilon = 1 | center = [0.2, 0.3, 0.6] | radius = 0.1
   privacy.center: expected numbers that sum to 1, given sum 1.1; Prior.from_counts takes counts
-[privacy] notion = "bounded-prior-lip" | epsilon = 1 | center = [0.5, 0.5] | radius = 0.1
-  privacy.center: expected 3 numbers, one for each input, given 2 numbers
 [privacy] notion = "bounded-prior-lip" | epsilon = 1 | lower = [0.5, 0.4, 0.3]
 upper = [0.6, 0.6, 0.6]
   privacy.lower: expected a sum of at most 1, given sum 1.2
@@ -333,8 +271,6 @@ upper = [0.2, 0.2, 0.2]
 [privacy] notion = "bounded-prior-lip" | epsilon = 1 | lower = [0.5, 0.1, 0.1]
 upper = [0.4, 0.5, 0.5]
   privacy.upper[0]: expected at least lower[0] = 0.5, given 0.4
-[privacy] notion = "bounded-prior-lip" | epsilon = 1 | lower = [0, 0, 0] | upper = [1, 1]
-  privacy.upper: expected 3 numbers, one for each input, given 2 numbers
 [privacy] notion = "bounded-prior-lip" | epsilon = 1
 priors = [[0.2, 0.3, 0.5], [0.2, 0.3, 0.4]]
   privacy.priors[1]: expected numbers that sum to 1…, given sum 0.9…
@@ -350,16 +286,12 @@ priors = [[0.2, 0.3, 0.5], [0.2, 0.3, 0.4]]
   utility.objective: expected one of mean-absolute…, given none
 [utility] objectiv = "hamming"
   utility.objectiv: expected the key objective, given 'objectiv'; did you mean 'objective'?
-[utility] objective = 3
-  utility.objective: expected one of mean-absolute-error…, given 3
 [utility] objective = "hamming" | worstcase = true
   utility.worstcase: expected one of…, given 'worstcase'…did you mean 'worst_case'?
 [utility] objective = "hamming" | values = [1, 2, 3]
   utility.values: expected one of the keys objective, worst_case, given 'values'
 [utility] objective = "hamming" | worst_case = "yes"
   utility.worst_case: expected true or false, given 'yes'
-[utility] objective = "hamming" | worst_case = 1
-  utility.worst_case: expected true or false, given 1
 [utility] objective = "mean-absolute-error"
   utility.objective: expected numbers…, given Domain(3 inputs…
 without prior | [domain] grid = { rows = 4, columns = 4 } | [privacy] notion = "ldp"
@@ -375,11 +307,7 @@ epsilon = 1.0 | [utility] objective = "mean-absolute-error"
   utility.matrix[1]: expected a row of 2 numbers, given 3 numbers
 [utility] objective = "distortion" | matrix = [[0, 1], [1, 0], [1, -1]]
   utility.matrix[2][1]: expected a finite number >= 0, given -1
-[utility] objective = "distortion" | matrix = [[0, 1], [1, 0], [1, inf]]
-  utility.matrix[2][1]: expected a finite number >= 0, given Infinity
 [utility] objective = "distortion" | matrix = []
-  utility.matrix: expected a matrix of numbers >= 0, given an empty one
-[utility] objective = "distortion" | matrix = [[], [], []]
   utility.matrix: expected a matrix of numbers >= 0, given an empty one
 [utility] objective = "distortion" | matrix = [[0, 1], [1, 0], [1, 1]]
 [outputs] values = [1, 2, 3]
@@ -390,8 +318,6 @@ epsilon = 1.0 | [utility] objective = "mean-absolute-error"
   utility.values: expected 3 numbers, one for each input, given 2 numbers
 [utility] objective = "posterior-mean-squared-error" | values = ["ill", 0, 0]
   utility.values[0]: expected a finite number, given 'ill'
-[utility] objective = "posterior-mean-squared-error" | values = [1, nan, 0]
-  utility.values[1]: expected a finite number, given NaN
 [utility] objective = "posterior-mean-squared-error" | values = 3
   utility.values: expected a list of numbers, one for each input, given 3
 [outputs] value = ["a"]
@@ -400,10 +326,6 @@ epsilon = 1.0 | [utility] objective = "mean-absolute-error"
   outputs.values: this key is required
 [outputs] values = []
   outputs.values: expected at least one label, given an empty list
-[outputs] values = ["a", "a"]
-  outputs.values: 'a' occurs twice
-[outputs] values = "abc"
-  outputs.values: expected a list, given 'abc'
 [domain] size = 3 | [utility] objective = "mean-absolute-error"
 [outputs] values = ["low", "high"]
   outputs.values: expected numbers for mean-absolute-error, given 'low'
@@ -418,12 +340,6 @@ epsilon = 1.0 | [utility] objective = "mean-absolute-error"
   outputs.values: expected at least 2 labels…, given 1
 [expected] value = "low"
   expected.value: expected a finite number, given 'low'
-[expected] value = nan
-  expected.value: expected a finite number, given NaN
-[expected] value = true
-  expected.value: expected a finite number, given true
-[expected] value = 1e400
-  expected.value: expected a finite number, given 1E+400
 [expected] rtol = 0.1
   expected.value: this key is required
 [expected] value = 1 | rtol = -1

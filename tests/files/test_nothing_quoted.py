@@ -124,7 +124,7 @@ PIECES = st.sampled_from([MARK, "a", "x", "1", "\n", ",", '"', "=", "[", "]", "{
 
 
 @given(st.lists(PIECES, max_size=12).map("".join))
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_errors_do_not_quote_files(tmp_path_factory: pytest.TempPathFactory, content: str) -> None:
     for read in readers(tmp_path_factory.mktemp("any"), content.encode()):
         assert MARK not in all_said(read)

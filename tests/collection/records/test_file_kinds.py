@@ -21,10 +21,13 @@ from mechdesign.cli import main
 from mechdesign.collection.records import tally_file
 from mechdesign.collection.records.record_files import FORMATS
 from mechdesign.files import save
+from mechdesign.mechanisms import GeneralizedRandomizedResponse, HadamardResponse
+from mechdesign.sampling import SIMULATION
 from tests.records_support import identity, load, privatize_file, save as save_table
 
 LABELS = ["a", "b, c", 'd"e']
 TRUE = identity(LABELS)
+FLIP_LABELS = GeneralizedRandomizedResponse(LABELS, 1)
 FLIP = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
 LETTERS, NUMBERS = [LABELS[n] for n in (0, 1, 2, 1)] * 50, [0, 1, 1, 0] * 50
 TABLE = pa.table({"x": LETTERS, "n": NUMBERS})
@@ -42,17 +45,50 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("ending", FORMATS)
 @pytest.mark.parametrize("chunk", [7, None])
 def test_every_kind_is_written_read_and_counted(ending: str, chunk: int | None) -> None:
-    one, two = f"one{ending}", f"two{ending.upper()}"
+    one, two, back = f"one{ending}", f"two{ending.upper()}", Path("back.csv")
+    told: list[tuple[int, float | None]] = []
     privatize_file({"x": TRUE}, "in.csv", one, keep=["n"], chunk=chunk)
-    done = privatize_file({"x": TRUE}, one, two, keep=["n"], chunk=chunk)
-    assert done.reports == 200
+    how = {"chunk": chunk, "progress": lambda *step: told.append(step)}
+    done = privatize_file({"x": TRUE}, one, two, keep=["n"], **how)
+    assert (done.rows, done.reports, done.kept) == (200, 200, ("n",))
+    assert "kept       'n': copied as they are, not protected" in repr(done)
+    assert done.to_json()["not_protected"] == ["n"]
+    rows, shares = [rows for rows, _ in told], [share or 0 for _, share in told]
+    assert rows == [*range(chunk or 200, 200, chunk or 200), 200]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1 or ending in (".arrow", ".feather", ".arrows")
     assert tally_file(TRUE, two, "x", chunk=chunk).counts.tolist() == [50, 100, 50]
-    privatize_file({"x": TRUE}, two, "back.csv", keep=["n"], chunk=chunk)
-    assert load(Path("back.csv")) == load(Path("in.csv"))
-    privatize_file({"x": TRUE}, "in.csv", one, rng=1)
-    noted = tally_file(TRUE, one, "x")
-    assert noted.simulated
     assert not tally_file(TRUE, two, "x").simulated
+    privatize_file({"x": TRUE}, two, back, keep=["n"], chunk=chunk)
+    assert load(back) == load(Path("in.csv"))
+    privatize_file({"x": TRUE}, two, back)
+    assert list(load(back)) == ["x"]
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_every_kind_has_the_reports_drawn_in_memory_and_marks_a_simulation(ending: str) -> None:
+    out, back = f"out{ending}", Path("back.csv")
+    for made in (FLIP_LABELS, HadamardResponse(LABELS, 2)):
+        reports = made.privatize(LETTERS, rng=3)
+        done = privatize_file({"x": made}, "in.csv", out, rng=3, chunk=64)
+        assert SIMULATION in repr(done)
+        tally = tally_file(made, out, "x", chunk=30)
+        assert (tally.counts.tolist(), tally.simulated) == (
+            made.tally(reports).counts.tolist(),
+            True,
+        )
+        outputs = identity(LABELS if made is FLIP_LABELS else range(64))
+        privatize_file({"x": outputs}, out, back, keep=["note"])
+        assert load(back) == {"x": reports.texts(), "note": [SIMULATION] * 200}
+
+
+@pytest.mark.parametrize("ending", [ending for ending in FORMATS if "json" not in ending])
+def test_a_file_without_rows_has_its_header_written(ending: str) -> None:
+    Path("none.csv").write_text("n,x\n", encoding="utf-8")
+    for source, target in (("none.csv", f"out{ending}"), (f"out{ending}", "back.csv")):
+        done = privatize_file({"x": TRUE}, source, target)
+        assert (done.rows, done.reports) == (0, 0)
+    assert load(Path("back.csv")) == {"x": []}
 
 
 @pytest.mark.parametrize("ending", FORMATS)

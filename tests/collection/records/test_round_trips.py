@@ -13,29 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign.channel import Channel
 from mechdesign.collection.records import tally_file
-from mechdesign.mechanisms import GeneralizedRandomizedResponse, HadamardResponse
+from mechdesign.mechanisms import GeneralizedRandomizedResponse
 from mechdesign.sampling import SIMULATION
 from tests.records_support import identity, load, privatize_file, save
 from tests.strategies import examples
 
 ANSWERS = ["never", "some, times", 'al"ways']
-
-
-def test_only_the_reports_are_written_unless_more_is_asked_for(tmp_path: Path) -> None:
-    table = {"name": ["Ann", "Bo, b", ""], "a": ["x", "y", "x"], "age": ["20", "30", "40"]}
-    source = save(tmp_path / "in.csv", table)
-    privatize_file(identity(["x", "y"]), source, tmp_path / "out.csv", "a")
-    assert list(load(tmp_path / "out.csv")) == ["a"]
-    options = {"keep": ["age", "name"], "chunk": 2}
-    done = privatize_file(identity(["x", "y"]), source, tmp_path / "out.csv", "a", **options)
-    assert done.kept == ("age", "name")
-    assert "kept       'age', 'name': copied as they are, not protected" in repr(done)
-    assert done.to_json()["not_protected"] == ["age", "name"]
-    kept = load(tmp_path / "out.csv")
-    assert list(kept) == ["a", "age", "name"]
-    assert kept == table
 
 
 def test_parquet_columns_keep_their_types(tmp_path: Path) -> None:
@@ -134,18 +118,6 @@ def test_any_labels_go_there_and_back(
         assert pq.read_table(folder / files[-1]).column("a").to_pylist() == records
 
 
-def test_a_file_without_rows_has_its_header_written(tmp_path: Path) -> None:
-    channel = identity(["x", "y"])
-    empty = pa.schema([("a", pa.string())]).empty_table()
-    pq.write_table(empty, tmp_path / "in.parquet")
-    (tmp_path / "in.csv").write_text("b,a\n", encoding="utf-8")
-    for source in ("in.parquet", "in.csv"):
-        for target in ("out.csv", "out.parquet"):
-            done = privatize_file(channel, tmp_path / source, tmp_path / target, "a")
-            assert (done.rows, done.reports) == (0, 0)
-            assert load(tmp_path / target) == {"a": []}
-
-
 # random draws
 
 
@@ -163,52 +135,17 @@ def test_without_a_seed_two_runs_differ_and_with_one_they_agree(tmp_path: Path) 
     assert texts[2] != texts[5]
 
 
-@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
-@pytest.mark.parametrize(
-    "mechanism",
-    [
-        Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["x", "y"]),
-        GeneralizedRandomizedResponse(["x", "y", "z, and more"], 1),
-        HadamardResponse(["x", "y", "z"], 2),
-    ],
-    ids=lambda mechanism: type(mechanism).__name__,
-)
-def test_a_file_has_the_reports_drawn_in_memory(
-    mechanism: Any, ending: str, tmp_path: Path
-) -> None:
-    labels = mechanism.inputs.labels
-    records = [labels[n % len(labels)] for n in range(500)]
-    source, target = save(tmp_path / "in.csv", {"a": records}), tmp_path / f"out.{ending}"
-    privatize_file(mechanism, source, target, "a", rng=3)
-    reports = mechanism.privatize(records, rng=3)
-    found = load(target)
-    assert list(map(str, found["a"])) == reports.texts()
-    tally, expected = tally_file(mechanism, target, "a", chunk=64), mechanism.tally(reports)
-    assert np.array_equal(tally.counts, expected.counts)
-    assert (tally.total, tally.simulated) == (500, True)
-
-
 # the label of a simulation
 
 
-@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
-def test_a_simulation_is_marked_in_every_row(ending: str, tmp_path: Path) -> None:
-    channel = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["x", "y"])
-    source, target = save(tmp_path / "in.csv", {"a": ["x", "y", "x"]}), tmp_path / f"out.{ending}"
-    done = privatize_file(channel, source, target, "a", rng=1, chunk=2)
-    assert SIMULATION in repr(done)
-    found = load(target)
-    assert list(found) == ["a", "note"]
-    assert found["note"] == [SIMULATION] * 3
-    if ending == "parquet":
-        schema = pq.read_schema(target)
-        assert schema.metadata[b"mechdesign"] == SIMULATION.encode()
-        pq.write_table(pq.read_table(target).select(["a"]), target)  # the metadata stays
-        assert tally_file(channel, target, "a").simulated
-        pq.write_table(pq.read_table(target).replace_schema_metadata(), target)
-        assert not tally_file(channel, target, "a").simulated
-    else:
-        assert tally_file(channel, target, "a").simulated
+def test_metadata_mark_a_simulation_without_its_column(tmp_path: Path) -> None:
+    channel, target = identity(["x", "y"]), tmp_path / "out.parquet"
+    privatize_file(channel, save(tmp_path / "in.csv", {"a": ["x", "y"]}), target, "a", rng=1)
+    assert pq.read_schema(target).metadata[b"mechdesign"] == SIMULATION.encode()
+    pq.write_table(pq.read_table(target).select(["a"]), target)  # the metadata stays
+    assert tally_file(channel, target, "a").simulated
+    pq.write_table(pq.read_table(target).replace_schema_metadata(), target)
+    assert not tally_file(channel, target, "a").simulated
 
 
 def test_one_row_of_a_simulation_is_enough(tmp_path: Path) -> None:
@@ -218,19 +155,3 @@ def test_one_row_of_a_simulation_is_enough(tmp_path: Path) -> None:
     assert tally_file(channel, source, "a", chunk=1).simulated
     save(source, {"note": ["", "fine", "simulation", "fine"], "a": list("xyxy")})
     assert not tally_file(channel, source, "a").simulated
-
-
-def test_progress_is_called_after_each_chunk(tmp_path: Path) -> None:
-    channel = identity(["x", "y"])
-    for ending in ("csv", "csv.gz", "parquet"):
-        source = save(tmp_path / f"in.{ending}", {"a": list("xyxyx")})
-        told: list[tuple[int, float | None]] = []
-
-        def tell(rows: int, share: float | None, told: list[Any] = told) -> None:
-            told.append((rows, share))
-
-        privatize_file(channel, source, tmp_path / "out.csv", "a", chunk=2, progress=tell)
-        assert [rows for rows, _ in told] == [2, 4, 5]
-        shares = [share for _, share in told if share is not None]
-        assert shares == sorted(shares)
-        assert shares[-1] == 1
