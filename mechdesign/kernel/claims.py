@@ -217,7 +217,7 @@ def verify_value(exact: Fraction, claimed: float) -> str:
 
 
 def verify_bound(
-    exact: Fraction, bound: Fraction, claimed: float, of_all: str, is_maximized: bool = False
+    exact: Fraction, bound: Fraction, claimed: float, of_all: str, is_maximized: bool
 ) -> str:
     """Check the claimed bound against the proved one; return the claim as text.
 
