@@ -231,6 +231,8 @@ def leakages(
     """
     if isinstance(channel, ContinuousChannel):
         channel = channel.nodes
+    if not isinstance(channel, Mechanism):
+        as_channel(channel)
     if prior is not None:
         prior = prior_on(prior, channel.inputs)
     priors = [s.aligned(channel.inputs, f"priors[{n}]") for n, s in enumerate(priors)]

@@ -85,6 +85,7 @@ WIDE = [Channel.from_matrix(np.random.default_rng(n).dirichlet(np.ones(60), 2)) 
 
 INVALID: list[tuple[Callable[[], Any], str]] = [
     # what a channel leaks
+    (lambda: leakages([[1, 0], [0, 1]]), "channel: expected a Channel"),
     (lambda: leakages(WARNER, THREE), "prior: expected 2 probabilities"),
     (
         lambda: leakages(WARNER, priors=[PriorBall([1, 0, 0], 0)]),

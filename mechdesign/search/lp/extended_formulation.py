@@ -330,7 +330,8 @@ def split_of_list(
         shrunk = min(float(np.exp(-float(exponent))), TIED)
         for y, column in enumerate(own.T):
             if side == "upper":
-                x, number, weight = transport(column[:k] / shrunk, column[k:])
+                supply = column[:k] / (shrunk or np.inf)  # e**-800 is 0: such rows never bind
+                x, number, weight = transport(supply, column[k:])
             else:
                 number, x, weight = transport(column[k:], column[:k])
             output = np.full_like(x, y)

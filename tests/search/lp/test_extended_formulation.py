@@ -284,3 +284,18 @@ def test_a_ball_meets_its_vertices_and_another_notion() -> None:
         )
     ]
     assert values[0] == pytest.approx(values[1], rel=1e-8)
+
+
+def test_an_exponential_that_is_0_in_floats_leaves_a_proof() -> None:
+    """Multipliers over e**-800 were no numbers, and the proof of the program was lost."""
+    priors = [["5/18", "5/18", "8/18"], ["6/18", "4/18", "8/18"]]
+    loss = md.Distortion([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    problem = md.Problem(
+        range(3),
+        md.BoundedPriorLIP(800, priors),
+        loss,
+        prior=["2/9", "3/9", "4/9"],
+        outputs=range(3),
+    )
+    found = md.design(problem, route="linear-program")
+    assert (found.route, found.status) == ("linear-program: HiGHS simplex", "optimal")
