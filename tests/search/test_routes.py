@@ -123,6 +123,10 @@ def test_ctrl_c_leaves_an_honest_answer(name: str) -> None:
 # --- faults ---------------------------------------------------------------------------------------
 
 
+FAULTED = [name for name in CASES if not name.startswith("readings")]
+"""Readings have no answer where every linear system is wrong: that of the start takes one too."""
+
+
 def attack(name: str, kind: str, at: int, *, lasting: bool) -> None:
     """Design with a fault; what fails says which fault it was."""
     calls = known(name).calls
@@ -136,13 +140,13 @@ def attack(name: str, kind: str, at: int, *, lasting: bool) -> None:
 
 
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "from then on"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", FAULTED)
 def test_faults_at_the_first_call(
     name: str, lasting: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every kind of fault for some of the cases."""
     monkeypatch.undo()
-    for kind in list(FAULTS)[list(CASES).index(name) :: len(CASES)]:
+    for kind in list(FAULTS)[FAULTED.index(name) :: len(FAULTED)]:
         attack(name, kind, 0, lasting=lasting)
 
 
@@ -152,13 +156,13 @@ GROUPS = sorted({kind.split()[0] for kind in FAULTS})
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", FAULTED)
 def test_every_kind_of_fault_for_every_case(
     name: str, group: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At a call that is drawn, and from the first one on."""
     monkeypatch.undo()
-    rng = np.random.default_rng(list(CASES).index(name))
+    rng = np.random.default_rng(FAULTED.index(name))
     for kind in FAULTS:
         if kind.split()[0] == group:
             attack(name, kind, int(rng.integers(known(name).calls)), lasting=False)
@@ -168,7 +172,7 @@ def test_every_kind_of_fault_for_every_case(
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["raises MemoryError", "both: all NaN", "both: noise of 1e-3"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", FAULTED)
 def test_some_kinds_of_fault_at_every_call(
     name: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
