@@ -67,6 +67,17 @@ FIRST_SHARE = 2.0**-46
 """The first weight of the constant channel in the mixture where rows are equations: 1e-14, which
 may be too little for the rounding to the grid."""
 
+SMALL_ENTRY = 1e-6
+"""The missing mass would change entries below this in proportion; then the largest entries of the
+rows take it, if they can."""
+
+BALANCE_ROUNDS = 6
+"""Number of rounds in which the missing mass goes to the largest entries; each raises others by
+less."""
+
+MOST_MOVED = 1 << 20
+"""Largest change of an entry by this step, in units, 2e-13: rounding and noise, not the answer."""
+
 MOST_HIGH = (1 << 32) - 1
 """Sums from 2**63 on are replaced by one a little below, so that they fit machine integers."""
 
@@ -109,6 +120,10 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[Int64Array, list[int]]:
     cut = 0
     while cut < WHOLE:
         columns = _raised(cone, _cut(rounded, cut), classes)
+        if cut == 0 and Q.min() < SMALL_ENTRY:
+            balanced = _balanced(cone, columns, classes)
+            if balanced is not None:
+                return balanced, kept
         lack = _lack(columns)
         if lack.min() >= 0:
             _normalize(columns, lack, component, Q)
@@ -184,6 +199,27 @@ def _lack(columns: Int64Array) -> Int64Array:
     high, low = (columns >> HALF).sum(axis=1), (columns & LOW).sum(axis=1)
     high, low = high + (low >> HALF), low & LOW
     return np.asarray(WHOLE - ((np.minimum(high, MOST_HIGH) << HALF) + low))
+
+
+def _balanced(cone: Cone, columns: Int64Array, classes: IntArray) -> Int64Array | None:
+    """Add the missing mass of each row to its largest entry; None if that does not work.
+
+    With a large epsilon the largest entries bound the small ones only loosely, and the small ones
+    make up the loss.
+    """
+    trial, inputs = columns, np.arange(len(columns))
+    for _ in range(BALANCE_ROUNDS):
+        lack = _lack(trial)
+        if not lack.any():
+            fits = np.abs(trial - columns).max() <= MOST_MOVED and cone.all_hold(trial)
+            return trial if fits else None
+        if np.abs(lack).max() > MOST_MOVED:
+            return None
+        trial = trial.copy()
+        largest = trial.argmax(axis=1)
+        trial[inputs, largest] = np.maximum(0, trial[inputs, largest] + lack)
+        trial = _raised(cone, trial, classes)
+    return None
 
 
 def _clean(cone: Cone, matrix: FloatArray) -> FloatArray:

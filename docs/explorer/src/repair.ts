@@ -11,6 +11,9 @@ const LARGEST = 1e100;
 const NOISE = 1e-11;
 const FIRST_CUT = 1n << 10n;
 const SMALL_SHARE = 1e-3;
+const SMALL_ENTRY = 1e-6;
+const BALANCE_ROUNDS = 6;
+const MOST_MOVED = 1n << 20n;
 
 const sum = (values: number[]): number => values.reduce((total, v) => total + v, 0);
 
@@ -23,6 +26,7 @@ function sumInEights(values: number[]): number {
   const eights = r[0] + r[1] + (r[2] + r[3]) + (r[4] + r[5] + (r[6] + r[7]));
   return values.slice(full).reduce((total, v) => total + v, eights);
 }
+const magnitude = (v: bigint): bigint => (v < 0n ? -v : v);
 const largestPlace = <T>(values: T[]): number =>
   values.reduce((best, v, n) => (v > values[best] ? n : best), 0);
 
@@ -49,8 +53,13 @@ export function repair(cone: Cone, matrix: number[][]): Repaired {
   Q = Q.map((column) => column.map((q, x) => q / totals[x]));
   const component = classesOf(cone.size, cone.links());
   const rounded = Q.map((column) => column.map((q) => BigInt(Math.floor(q * 2 ** 62))));
+  const least = Math.min(...Q.flat());
   for (let cut = 0n; cut < WHOLE; ) {
     const columns = raised(cone, reduced(rounded, cut), classes);
+    if (cut === 0n && least < SMALL_ENTRY) {
+      const found = balanced(cone, columns, classes);
+      if (found) return { columns: found, kept };
+    }
     const lack = lackOf(columns);
     const worst = lack.reduce((a, b) => (b < a ? b : a));
     if (worst >= 0n) {
@@ -72,6 +81,29 @@ function reduced(columns: Columns, cut: bigint): Columns {
 
 const lackOf = (columns: Columns): bigint[] =>
   columns[0].map((_, x) => columns.reduce((left, column) => left - column[x], WHOLE));
+
+/** Add what each row lacks to its largest entry; null if that does not work. */
+function balanced(cone: Cone, columns: Columns, classes: number[]): Columns | null {
+  let trial = columns;
+  for (let round = 0; round < BALANCE_ROUNDS; round++) {
+    const lack = lackOf(trial);
+    if (lack.every((v) => v === 0n)) {
+      const near = trial.every((column, y) =>
+        column.every((q, x) => magnitude(q - columns[y][x]) <= MOST_MOVED),
+      );
+      return near && allHold(cone, trial) ? trial : null;
+    }
+    if (lack.some((v) => magnitude(v) > MOST_MOVED)) return null;
+    trial = trial.map((column) => [...column]);
+    for (let x = 0; x < cone.size; x++) {
+      const y = largestPlace(trial.map((column) => column[x]));
+      const filled = trial[y][x] + lack[x];
+      trial[y][x] = filled > 0n ? filled : 0n;
+    }
+    trial = raised(cone, trial, classes);
+  }
+  return null;
+}
 
 /** Columns, with zeros for what is negative, and for noise where the column may be zero. */
 function clean(cone: Cone, matrix: number[][]): number[][] {
