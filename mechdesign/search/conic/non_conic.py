@@ -300,7 +300,7 @@ def _flows(v: FloatArray, shrink: float, limits: Limits) -> _Flows:
     order = np.argsort(-lacks.sum(axis=1), kind="stable")
     order = order[sizes[order] > 0]
     capacity, found = np.zeros((len(v), len(v))), [np.zeros((4, 0))]
-    for outputs in [order] if sizes.sum() <= MOST_FLOWS else order[:, None]:
+    for outputs in [order] if 0 < sizes.sum() <= MOST_FLOWS else order[:, None]:
         y, x, z = np.nonzero(lacks[outputs, :, None] & haves[outputs, None, :])
         y = outputs[y]
         try:
