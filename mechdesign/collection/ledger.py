@@ -102,6 +102,7 @@ def spending(mechanisms: Mapping[Any, Drawer], *, one_each: bool = False) -> Spe
     nats that one person spends, rounded up; in all, the sum over the columns
     notion                age       sex    in all
     ldp              1.000000  0.500000  1.500000
+    maximal-leakage  0.825274  0.219071  1.044344
     >>> spending({"age": age, "sex": sex}, one_each=True).total["ldp"]
     1.0
     """
