@@ -98,7 +98,8 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
         if design is not None and not problem.is_written_out:
             tiles += _tiled(problem, plain.law.sides, limits, design)
         if design is not None and not tiles:
-            bounds += lattice_bounds(problem, float(value), limits)
+            steps = PROOF_STEPS_A_SECOND * max(reserve, limits.seconds / 4)
+            bounds += lattice_bounds(problem, float(value), limits, steps / k)
     with limits.phase("certify"):
         bound, certificate, found, notes = proofs.best(noise, tiles, bounds)
     if found is not None:

@@ -9,6 +9,7 @@ program uses, or that are too cheap, are divided into four for the next round.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -138,14 +139,18 @@ class LatticeProgram(CoarseProgram):
         return np.hstack([np.asarray(self._weights @ loss) for loss in losses])
 
 
-def lattice_bounds(problem: Problem, value: float, limits: Limits) -> Iterator[CoarseBound]:
+def lattice_bounds(
+    problem: Problem, value: float, limits: Limits, most_cells: float = math.inf
+) -> Iterator[CoarseBound]:
     """Yield increasing bounds until the time is over.
 
-    ``value``, the loss of a known channel, is for progress reports.
+    ``value``, the loss of a known channel, is for progress reports. ``most_cells`` limits the
+    rectangles of the first bound, so that there is time to prove it.
     """
     with limits.phase("presolve"):
         lattice = Lattice(problem, limits.steps(MOST_CANDIDATES, A_SECOND))
-    cells = first_cells(lattice.sides, -(-max(lattice.sides) // ALONG))
+    along = max(1, int(min(ALONG, math.sqrt(most_cells))))
+    cells = first_cells(lattice.sides, -(-max(lattice.sides) // along))
     weights = np.ones(len(cells))
 
     def bound(count: int) -> tuple[CoarseBound, bool]:
