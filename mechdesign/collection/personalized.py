@@ -34,6 +34,15 @@ from mechdesign.problem import Problem
 from mechdesign.reports import Reports
 from mechdesign.sampling import SIMULATION, Randomness, stream_of
 
+__all__ = [
+    "Group",
+    "NumberReports",
+    "PersonalizedReports",
+    "TwoValuedResponder",
+    "collect_numbers",
+    "privatize_each",
+]
+
 MOST_DESIGNS = 64
 """The largest number of channels to design."""
 

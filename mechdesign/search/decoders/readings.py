@@ -153,7 +153,7 @@ def _first_rays(pricer: _ReadingPricer, limits: Limits) -> FloatArray:
     if form is not None and k <= ALL_INTERVALS:
         low, high = np.triu_indices(len(ends))
         raised = (f[:, None] >= ends[low]) & (f[:, None] <= ends[high])
-    rays = pricer.at(pricer.weights).cheapest(np.where(raised, -1.0, 1e-3))
+    rays = pricer.at(pricer.scale).cheapest(np.where(raised, -1.0, 1e-3))
     return np.hstack([pricer.response, rays])
 
 
@@ -183,7 +183,11 @@ class _ReadingPricer:
     ) -> None:
         self.cone, self.form, self.size = cone, OneBudgetCone.of(cone), len(f)
         self.prior, self.middle, self.half, self.spare = prior, middle, half, 0.0
-        self.weights = np.full(len(f), 1 / len(f)) if prior is None else prior
+        even = np.full(len(f), 1 / len(f))
+        self.weights = even if prior is None else prior
+        self.scale = (self.weights + even) / 2
+        """Rays are scaled to this mean: a prior may be so small at an input that rounding errors of
+        costs divided by it would exceed the gap."""
         _, member = np.unique(cone.equal_classes(), return_inverse=True)
         sets = np.eye(int(member.max()) + 1)[member]
         t, n = float(reach(cone, sets).min()), sets.shape[1]
@@ -197,7 +201,7 @@ class _ReadingPricer:
         self.high = np.concatenate([one, self.f, square if prior is None else np.inf * one])
         self.low = np.concatenate([one, self.f, -np.inf * one])
         self.spread = 0.0 if prior is None else float(prior @ square)
-        self._program = None if self.form else LPPricer(cone, self.weights)
+        self._program = None if self.form else LPPricer(cone, self.scale)
 
     def restricted(self, kept: Any) -> _ReadingPricer:
         """Return the pricer for some of the inputs."""
@@ -225,7 +229,7 @@ class _ReadingPricer:
         """Return the pricer of rays with w . r = 1."""
         if self.form is not None:
             return BlockPricer(self.form, w)
-        return self._program if self._program and w is self.weights else LPPricer(self.cone, w)
+        return self._program if self._program and w is self.scale else LPPricer(self.cone, w)
 
     def price(
         self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
@@ -242,7 +246,7 @@ class _ReadingPricer:
             sums, means, w = (1 - share) * u.reshape(3, k)
             w = np.maximum(w, 0.0) + share / k if is_worst else self.weights
             w = w / w.sum()
-            weight = (w + self.weights) / 2 if is_worst else self.weights
+            weight = (w + self.weights) / 2 if is_worst else self.scale
             pricer = self.at(weight)
             far, tails = self._range(pricer, means, w, FARTHEST if is_worst else math.inf)
             if far < math.inf:
@@ -256,7 +260,8 @@ class _ReadingPricer:
         def cost(v: FloatArray) -> FloatArray:
             return np.asarray(w[:, None] * v**2 + means[:, None] * v + sums[:, None])
 
-        found = probed(pricer, cost, first, goal, NEAREST, limits, 1.0 + is_worst)
+        bend = float((w / weight).max())
+        found = probed(pricer, cost, first, goal, NEAREST, limits, bend)
         rays = found.rays / found.rays.max(axis=0)
         square, linear = w @ rays, means @ rays
         readings = -linear / np.maximum(2 * square, 1e-300)
@@ -264,7 +269,8 @@ class _ReadingPricer:
         new = self.columns(rays[:, is_better], np.clip(readings[is_better], -far, far))
         whole = float(sums.sum() + means @ self.f)
         whole += is_worst * float(w @ self.f**2)
-        proof = partial(self._certificate, found.at, (sums, means, w), found.multipliers, tails)
+        potentials = (sums + found.surplus * weight, means, w)  # no column has a surplus at these
+        proof = partial(self._certificate, found.at, potentials, found.multipliers, tails)
         return SurplusBound(whole - float(u.sum()) + found.surplus, list(new.T), proof)
 
     def _range(

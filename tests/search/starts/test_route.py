@@ -52,10 +52,10 @@ def uneven(k: int) -> list[Fraction]:
     return [Fraction(2 * x + 1, k * k) for x in range(k)]
 
 
-def is_private(problem: Problem, Q: np.ndarray) -> bool:
+def is_private(problem: Problem, Q: np.ndarray, room: float = 1e-9) -> bool:
     columns = Q[:, Q.max(axis=0) > 0]
     rows = problem.cone.matrix() @ (columns / columns.max(axis=0))
-    return not rows.size or bool(rows.max() <= 1e-9)
+    return not rows.size or bool(rows.max() <= room)
 
 
 def by_hand(problem: Problem) -> list[np.ndarray]:
@@ -64,13 +64,13 @@ def by_hand(problem: Problem) -> list[np.ndarray]:
     found = [np.ones((k, 1))]
     for share in 1 - 2.0 ** -np.arange(1, 40):
         response = (1 - share) / k + share * np.eye(k)
-        if is_private(problem, response):
+        if is_private(problem, response, 1e-14):  # e**-20 is 2e-9
             found.append(response)
     d = lengths(problem.cone)
     if d is not None:
         exponential = np.exp(-d / 2)
         exponential /= exponential.sum(axis=1, keepdims=True)
-        if is_private(problem, exponential):
+        if is_private(problem, exponential, 1e-14):
             found.append(exponential)
     return found
 
