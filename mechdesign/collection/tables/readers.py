@@ -236,7 +236,7 @@ def _mixed(words: WordArray) -> WordArray:
 
 
 def read_reports(alphabet: Alphabet, cells: Cells) -> AnyArray:
-    """Return the reports in cells, or raise InputError for the first that is none."""
+    """Return the reports in cells, or raise InputError for the first cell without one."""
     texts = [text for text in cells.texts if text is not None]
     with contextlib.suppress(InputError):
         if len(texts) == len(cells.texts):

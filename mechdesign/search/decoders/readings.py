@@ -184,8 +184,7 @@ class _ReadingPricer:
         self.cone, self.form, self.size = cone, OneBudgetCone.of(cone), len(f)
         self.prior, self.middle, self.half, self.spare = prior, middle, half, 0.0
         even = np.full(len(f), 1 / len(f))
-        self.weights = even if prior is None else prior
-        self.scale = (self.weights + even) / 2
+        self.scale = even if prior is None else (prior + even) / 2
         """Rays are scaled to this mean: a prior may be so small at an input that rounding errors of
         costs divided by it would exceed the gap."""
         _, member = np.unique(cone.equal_classes(), return_inverse=True)
@@ -244,9 +243,9 @@ class _ReadingPricer:
         k, limits, is_worst = self.size, limits or Limits(), self.prior is None
         for share in EVEN if is_worst else EVEN[:1]:
             sums, means, w = (1 - share) * u.reshape(3, k)
-            w = np.maximum(w, 0.0) + share / k if is_worst else self.weights
+            w = np.maximum(w, 0.0) + share / k if self.prior is None else self.prior
             w = w / w.sum()
-            weight = (w + self.weights) / 2 if is_worst else self.scale
+            weight = (w + self.scale) / 2 if is_worst else self.scale
             pricer = self.at(weight)
             far, tails = self._range(pricer, means, w, FARTHEST if is_worst else math.inf)
             if far < math.inf:

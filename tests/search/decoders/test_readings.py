@@ -251,3 +251,13 @@ def test_a_search_that_finds_the_same_rays_again_ends() -> None:
     found = solved(md.HighLowLDP(5, [0]), False, values, prior)
     assert any(note.startswith("2 rounds") for note in found.notes), found.notes
     assert found.gap < 1e-5
+
+
+def test_an_input_of_tiny_prior_leaves_a_close_bound() -> None:
+    """Errors of costs count for themselves, not divided by the prior of an input."""
+    tiny = Fraction(1, 10**5)
+    prior = [Fraction(9, 10), Fraction(1, 10) - 3 * tiny, tiny, tiny, tiny]
+    notion, utility = md.LDP(14), UnbiasedVariance(values=[0, 1, 2, 3, 24])
+    found = md.design(md.Problem(range(5), notion, utility, prior=prior))
+    assert notion.holds(found.channel)
+    assert found.gap < 1e-3
