@@ -13,23 +13,7 @@ import scipy.optimize
 import scipy.sparse as sp
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    AsymmetricLift,
-    BlockLDP,
-    Channel,
-    ContextAwareLDP,
-    Distortion,
-    Domain,
-    EuclideanDistance,
-    HighLowLDP,
-    MetricPrivacy,
-    Prior,
-    Problem,
-    SolverError,
-)
+import mechdesign as md
 from mechdesign.notions import Cone, Notion, Row
 from mechdesign.notions.rows.family import Family
 from mechdesign.repair import _plus_constant, repair
@@ -71,10 +55,10 @@ def filled(rows: np.ndarray, kept: list[int], shape: tuple[int, int]) -> np.ndar
 @st.composite
 def optima(
     draw: st.DrawFn, kinds: tuple[str, ...] = KINDS, least: str = "0.1"
-) -> tuple[Problem, np.ndarray]:
+) -> tuple[md.Problem, np.ndarray]:
     case = draw(cases(kinds, least=least))
     utility = draw(distortions(len(case.domain)))
-    problem = Problem(case.domain, case.notion, utility, prior=case.prior)
+    problem = md.Problem(case.domain, case.notion, utility, prior=case.prior)
     return problem, lp_optimum(problem).matrix
 
 
@@ -105,7 +89,7 @@ def test_a_nearly_private_matrix_moves_by_its_noise(
     problem, Q = data.draw(optima((kind,)))
     rows, kept = repair(problem.cone, spoil(Q, way, noise, seed))
     assert exactly_private(problem.cone, rows)
-    assert broken(problem, Channel(rows)) is None
+    assert broken(problem, md.Channel(rows)) is None
     moved = np.abs(filled(rows, kept, Q.shape) - Q).max()
     assert moved <= ERROR * max(noise, FLOOR)
 
@@ -115,7 +99,7 @@ entry = st.one_of(budget, st.just("inf"))
 
 
 @st.composite
-def intersections(draw: st.DrawFn) -> Problem:
+def intersections(draw: st.DrawFn) -> md.Problem:
     k = draw(st.integers(1, 5))
     notions: list[Notion] = []
     for _ in range(draw(st.integers(1, 3))):
@@ -125,18 +109,18 @@ def intersections(draw: st.DrawFn) -> Problem:
         rest = [x for x in range(k) if x not in some]
         matrix = [[draw(entry) for _ in range(k)] for _ in range(k)]
         made: dict[str, Notion] = {
-            "ldp": LDP(e),
-            "e": ContextAwareLDP(matrix),
-            "high-low": HighLowLDP(e, some),
-            "block": BlockLDP(e, [some, rest] if rest else [some]),
-            "lip": LIP(e),
-            "pml": PML(e),
-            "lift": AsymmetricLift(draw(entry), draw(entry)),
+            "ldp": md.LDP(e),
+            "e": md.ContextAwareLDP(matrix),
+            "high-low": md.HighLowLDP(e, some),
+            "block": md.BlockLDP(e, [some, rest] if rest else [some]),
+            "lip": md.LIP(e),
+            "pml": md.PML(e),
+            "lift": md.AsymmetricLift(draw(entry), draw(entry)),
         }
         notions.append(made[kind])
     counts = draw(st.lists(st.sampled_from([0, 1, 1000]), min_size=k, max_size=k).filter(any))
-    utility = Distortion([[0]] * k)
-    return Problem(range(k), notions, utility, prior=Prior.from_counts(counts))
+    utility = md.Distortion([[0]] * k)
+    return md.Problem(range(k), notions, utility, prior=md.Prior.from_counts(counts))
 
 
 hopeless = st.one_of(
@@ -147,7 +131,7 @@ hopeless = st.one_of(
 
 @examples(50)
 @given(intersections(), st.data())
-def test_repair_makes_any_input_private(problem: Problem, data: Any) -> None:
+def test_repair_makes_any_input_private(problem: md.Problem, data: Any) -> None:
     k, m = len(problem.domain), data.draw(st.integers(1, 4))
     row = st.lists(hopeless, min_size=m, max_size=m)
     Q = np.array(data.draw(st.lists(row, min_size=k, max_size=k)))
@@ -173,14 +157,14 @@ def test_repair_makes_any_input_private(problem: Problem, data: Any) -> None:
     ids=range(9),
 )
 def test_matrices_that_cannot_be_repaired_are_refused(Q: Any) -> None:
-    cone = LDP(1).cone(Domain.range(3), Prior.uniform(3))
-    with pytest.raises(SolverError, match="the route failed: "):
+    cone = md.LDP(1).cone(md.Domain.range(3), md.Prior.uniform(3))
+    with pytest.raises(md.SolverError, match="the route failed: "):
         repair(cone, Q)
 
 
 @pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint64, np.float16, np.float32])
 def test_numbers_of_any_kind_are_repaired(dtype: Any) -> None:
-    cone = LDP(1).cone(Domain.range(3), Prior.uniform(3))
+    cone = md.LDP(1).cone(md.Domain.range(3), md.Prior.uniform(3))
     rows, kept = repair(cone, np.eye(3, dtype=dtype))
     expected, _ = repair(cone, np.eye(3))
     assert kept == [0, 1, 2]
@@ -189,7 +173,7 @@ def test_numbers_of_any_kind_are_repaired(dtype: Any) -> None:
 
 @examples(25)
 @given(optima(least="0"))
-def test_an_exactly_private_channel_stays_within_a_few_units(pair: tuple[Problem, Any]) -> None:
+def test_an_exactly_private_channel_stays_within_a_few_units(pair: tuple[md.Problem, Any]) -> None:
     problem, Q = pair
     once, _ = repair(problem.cone, Q)
     floats = np.array(once, dtype=float) / WHOLE
@@ -202,23 +186,23 @@ def test_structural_zeros_stay_zero(dust: float) -> None:
     """Mangat's design for four inputs, and blocks: what dust there is goes."""
     e = np.exp(-1.0)
     mangat = np.array([[1, 0, 0, 0], *([e, *((1 - e) * np.eye(3)[i])] for i in range(3))])
-    rows, kept = repair(HighLowLDP(1, [0]).cone(Domain.range(4)), mangat + dust)
+    rows, kept = repair(md.HighLowLDP(1, [0]).cone(md.Domain.range(4)), mangat + dust)
     assert kept == [0, 1, 2, 3]
     assert [[v > 0 for v in row] for row in rows] == (mangat > 0).tolist()
 
     p = np.e / (np.e + 1)
     block = np.zeros((4, 4))
     block[:2, :2] = block[2:, 2:] = [[p, 1 - p], [1 - p, p]]
-    rows, _ = repair(BlockLDP(1, [[0, 1], [2, 3]]).cone(Domain.range(4)), block + dust)
+    rows, _ = repair(md.BlockLDP(1, [[0, 1], [2, 3]]).cone(md.Domain.range(4)), block + dust)
     assert [[v > 0 for v in row] for row in rows] == (block > 0).tolist()
 
     pml = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]]) + dust
-    rows, _ = repair(PML("1.2").cone(Domain.range(3), Prior.uniform(3)), pml)
+    rows, _ = repair(md.PML("1.2").cone(md.Domain.range(3), md.Prior.uniform(3)), pml)
     assert [[v > 0 for v in row] for row in rows] == np.eye(3, dtype=bool).tolist()
 
 
 def test_zeros_that_may_not_stand_are_raised() -> None:
-    cone = LDP(1).cone(Domain.range(2))
+    cone = md.LDP(1).cone(md.Domain.range(2))
     rows, _ = repair(cone, np.array([[0.7, 0.3, 0.0], [0.3, 0.7, 1e-9]]))
     assert exactly_private(cone, rows)
     assert all(len({v > 0 for v in column}) == 1 for column in zip(*rows.tolist(), strict=True))
@@ -227,7 +211,7 @@ def test_zeros_that_may_not_stand_are_raised() -> None:
 @pytest.mark.parametrize("least", [0.0, 1e-13, 9e-11])
 def test_empty_columns_are_dropped(least: float) -> None:
     Q = np.array([[0.7, least, 0.3], [0.3, least, 0.7]])
-    rows, kept = repair(LDP(1).cone(Domain.range(2)), Q)
+    rows, kept = repair(md.LDP(1).cone(md.Domain.range(2)), Q)
     assert kept == [0, 2]
     assert np.abs(np.array(rows) / WHOLE - Q[:, kept]).max() <= 1e-9
 
@@ -235,7 +219,7 @@ def test_empty_columns_are_dropped(least: float) -> None:
 @pytest.mark.parametrize("rare", [1e-9, 1e-6, 1e-3])
 def test_rare_outputs_are_kept(rare: float) -> None:
     Q = np.array([[0.7, rare, 0.3 - rare], [0.3, rare / 2, 0.7 - rare / 2]])
-    rows, kept = repair(LDP(1).cone(Domain.range(2)), Q)
+    rows, kept = repair(md.LDP(1).cone(md.Domain.range(2)), Q)
     assert kept == [0, 1, 2]
     assert np.abs(np.array(rows) / WHOLE - Q).max() <= 1e-12
 
@@ -243,16 +227,16 @@ def test_rare_outputs_are_kept(rare: float) -> None:
 @pytest.mark.parametrize("one_way", ["inf", "0", "3"])
 def test_rows_tied_one_way_become_equal(one_way: str) -> None:
     """q_0 <= q_1 in every column makes the rows equal, as both sum to 1."""
-    cone = ContextAwareLDP([["0", "0"], [one_way, "0"]]).cone(Domain.range(2))
+    cone = md.ContextAwareLDP([["0", "0"], [one_way, "0"]]).cone(md.Domain.range(2))
     rows, kept = repair(cone, np.array([[0.5, 0.5 - 1e-9, 0], [0.5 + 1e-9, 0.5, 1e-13]]))
     assert (rows[0] == rows[1]).all()
     assert np.abs(filled(rows, kept, (2, 3))[0] - [0.5, 0.5, 0]).max() < 1e-8
 
 
 @pytest.mark.parametrize("epsilon", ["1e-12", "1e-9", "1e-6", "1e-3"])
-@pytest.mark.parametrize("make", [LDP, LIP, PML])
+@pytest.mark.parametrize("make", [md.LDP, md.LIP, md.PML])
 def test_at_a_tiny_budget_a_nearly_constant_channel_stays_near(make: Any, epsilon: str) -> None:
-    cone = make(epsilon).cone(Domain.range(3), Prior([0.2, 0.3, 0.5]))
+    cone = make(epsilon).cone(md.Domain.range(3), md.Prior([0.2, 0.3, 0.5]))
     rng = np.random.default_rng(0)
     for noise in (1e-13, 1e-10, 1e-8):
         Q = np.array([[0.7, 0.3, 0.0]] * 3) + noise * rng.random((3, 3))
@@ -265,19 +249,19 @@ def test_at_a_tiny_budget_a_nearly_constant_channel_stays_near(make: Any, epsilo
 
 @pytest.mark.parametrize("epsilon", ["30", "50", "800", "5000"])
 def test_at_a_huge_budget_the_identity_stays_near(epsilon: str) -> None:
-    for notion in (LDP(epsilon), LIP(epsilon), MetricPrivacy(epsilon, "absolute")):
-        cone = notion.cone(Domain.range(3), Prior([0.2, 0.3, 0.5]))
+    for notion in (md.LDP(epsilon), md.LIP(epsilon), md.MetricPrivacy(epsilon, "absolute")):
+        cone = notion.cone(md.Domain.range(3), md.Prior([0.2, 0.3, 0.5]))
         rows, kept = repair(cone, np.eye(3))
         assert exactly_private(cone, rows)
         assert np.abs(filled(rows, kept, (3, 3)) - np.eye(3)).max() <= 1e-12
 
 
 @examples(10)
-@given(st.integers(10, 40), st.integers(0, 2**32), st.sampled_from([LDP, LIP, PML]))
+@given(st.integers(10, 40), st.integers(0, 2**32), st.sampled_from([md.LDP, md.LIP, md.PML]))
 def test_larger_channels(k: int, seed: int, make: Any) -> None:
     rng = np.random.default_rng(seed)
-    prior = Prior.from_counts(rng.integers(1, 100, k).tolist())
-    cone = make("0.5").cone(Domain.range(k), prior)
+    prior = md.Prior.from_counts(rng.integers(1, 100, k).tolist())
+    cone = make("0.5").cone(md.Domain.range(k), prior)
     blind = rng.dirichlet(np.ones(k))
     least = float(prior.minimum)
     inside = 0.1 * least * np.eye(k) + (1 - 0.1 * least) * blind
@@ -289,7 +273,7 @@ def test_larger_channels(k: int, seed: int, make: Any) -> None:
 # --- what solvers return --------------------------------------------------------------------------
 
 LN2 = "0.6931471805599453"
-GRID = Problem(Domain.grid(5, 5), MetricPrivacy(LN2, "euclidean"), EuclideanDistance())
+GRID = md.Problem(md.Domain.grid(5, 5), md.MetricPrivacy(LN2, "euclidean"), md.EuclideanDistance())
 COST = GRID.utility.cost(GRID.domain, GRID.prior, GRID.outputs)  # type: ignore[attr-defined]
 
 
@@ -349,7 +333,7 @@ def test_raw_answers_are_not_private_and_repaired_ones_are(
     rows, kept = repair(GRID.cone, raw)
     assert exactly_private(GRID.cone, rows)
     labels = [GRID.outputs[y] for y in kept] if GRID.outputs else []
-    channel = Channel(rows, inputs=GRID.domain, outputs=labels)
+    channel = md.Channel(rows, inputs=GRID.domain, outputs=labels)
     assert GRID.privacy[0].leakage(channel) <= float(LN2)
     after = float(GRID.utility.value(channel, GRID.prior, GRID.outputs))
     assert after >= best * (1 - 1e-12)

@@ -14,18 +14,8 @@ import pytest
 import scipy.stats
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    Channel,
-    InputError,
-    MeanAbsoluteError,
-    MetricPrivacy,
-    PlaneSamples,
-    Problem,
-    Samples,
-    design,
-)
-from mechdesign.continuous import ContinuousChannel, Interval
+import mechdesign as md
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.continuous.domain import read_end
 from mechdesign.continuous.rounding import Cells, Linear, Rounding
 from mechdesign.exact import exp_lower, exp_upper, log_lower
@@ -33,10 +23,10 @@ from tests.sampling.test_sampling import Given
 from tests.strategies import examples
 
 WORD = 1 << 64
-COIN = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], outputs=[-1, 3])
+COIN = md.Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], outputs=[-1, 3])
 
 
-def continuous(kind: str, points: list[Any], nodes: Channel) -> ContinuousChannel:
+def continuous(kind: str, points: list[Any], nodes: md.Channel) -> ContinuousChannel:
     return ContinuousChannel([points[0], points[-1]], kind, points, nodes)
 
 
@@ -137,7 +127,9 @@ def test_the_kernel_of_an_ldp_channel_is_ldp(kind: str, x: Fraction, other: Frac
 
 def ldp_kernel(kind: str) -> ContinuousChannel:
     k = 4 if kind == "cells" else 5
-    nodes = design(Problem([n / 4 for n in range(k)], LDP(1), MeanAbsoluteError())).channel
+    nodes = md.design(
+        md.Problem([n / 4 for n in range(k)], md.LDP(1), md.MeanAbsoluteError())
+    ).channel
     return continuous(kind, [Fraction(n, 4) for n in range(5)], nodes)
 
 
@@ -150,10 +142,10 @@ def metric_kernel() -> ContinuousChannel:
     """Nodes h apart, designed at ln(1 + epsilon h)/h, so that |d ln Q(y|x)/dx| <= epsilon."""
     budget = log_lower(1 + EPSILON * STEP) / STEP
     points = [n * STEP for n in range(5)]
-    problem = Problem(
-        [float(p) for p in points], MetricPrivacy(budget, "absolute"), MeanAbsoluteError()
+    problem = md.Problem(
+        [float(p) for p in points], md.MetricPrivacy(budget, "absolute"), md.MeanAbsoluteError()
     )
-    return continuous("linear", points, design(problem).channel)
+    return continuous("linear", points, md.design(problem).channel)
 
 
 METRIC = metric_kernel()
@@ -181,7 +173,7 @@ def test_the_kernel_has_metric_privacy_on_the_continuum(x: float, step: float) -
 
 def steps(kind: str, k: int = 6) -> ContinuousChannel:
     rng = np.random.default_rng(3)
-    nodes = Channel.from_matrix(rng.dirichlet(np.ones(4), size=k + (kind == "linear")))
+    nodes = md.Channel.from_matrix(rng.dirichlet(np.ones(4), size=k + (kind == "linear")))
     return continuous(kind, [Fraction(n, k) for n in range(k + 1)], nodes)
 
 
@@ -191,7 +183,7 @@ PLANE = ContinuousChannel(
     [(0, 0), (1, 2)],
     "linear",
     [[0, "1/3", 1], [0, 2]],
-    Channel.from_matrix(ROWS, outputs=list(map(list, OUTPUTS))),
+    md.Channel.from_matrix(ROWS, outputs=list(map(list, OUTPUTS))),
 )
 CHANNELS = {"cells": steps("cells"), "linear": steps("linear"), "plane": PLANE}
 NUMBERS, POINTS = [0.0, 0.05, 1 / 3, 1.0], [(0.1, 0.3), (0.0, 0.0), (1.0, 2.0)]
@@ -235,7 +227,7 @@ def test_a_draw_does_not_depend_on_how_many_are_drawn_together() -> None:
 @pytest.mark.parametrize("bad", [-0.1, 1.1, math.inf, -math.inf, math.nan, 10**400])
 @pytest.mark.parametrize("kind", ["cells", "linear"])
 def test_a_number_outside_is_refused_and_its_place_named(kind: str, bad: float) -> None:
-    with pytest.raises(InputError, match=r"values\[3\]: expected numbers of \[0, 1\]"):
+    with pytest.raises(md.InputError, match=r"values\[3\]: expected numbers of \[0, 1\]"):
         steps(kind).privatize([0.5, 0.1, 1, bad, bad])
 
 
@@ -263,7 +255,7 @@ def test_clipping_takes_the_nearer_end(kind: str, far: list[Any], near: list[Any
 
 
 def test_half_lines_are_cells() -> None:
-    nodes = Channel.from_matrix(np.eye(3), outputs=["low", "middle", "high"])
+    nodes = md.Channel.from_matrix(np.eye(3), outputs=["low", "middle", "high"])
     channel = continuous("cells", [-math.inf, Fraction(0), Fraction(10), math.inf], nodes)
     assert channel.inputs.labels == ("(-inf, 0)", "[0, 10)", "[10, inf)")
     drawn = channel.privatize([-1e300, -0.0, 9.99, 10, 1.7e308]).labels()
@@ -310,7 +302,7 @@ def test_the_node_has_the_law_that_samples_are_rounded_to(data: st.DataObject, k
     for value in values:
         for node, weight in channel._line.weights(value).items():
             expected[node] += weight / len(values)
-    prior = channel.node_prior(Samples(values))
+    prior = channel.node_prior(md.Samples(values))
     assert list(prior) == expected
     reports = channel.nodes.output_distribution(prior)
     rows = [channel.density(value) for value in values]
@@ -318,20 +310,20 @@ def test_the_node_has_the_law_that_samples_are_rounded_to(data: st.DataObject, k
 
 
 def test_the_node_of_a_point_has_the_law_that_points_are_rounded_to() -> None:
-    law = PlaneSamples([(0.1, 0.5), (0.5, 0.5), (1, 2)])
+    law = md.PlaneSamples([(0.1, 0.5), (0.5, 0.5), (1, 2)])
     densities = [PLANE.density(x) for x in (("1/10", "1/2"), ("1/2", "1/2"), (1, 2))]
     mixed = PLANE.nodes.output_distribution(PLANE.node_prior(law))
     assert mixed == tuple(sum(column) / 3 for column in zip(*densities, strict=True))
-    halves = Channel.from_matrix(np.eye(2))
+    halves = md.Channel.from_matrix(np.eye(2))
     cells = ContinuousChannel([(0, 0), (1, 2)], "cells", [[0, "1/2", 1], [0, 2]], halves)
     assert cells.density((0.4, 1)) == (1, 0)
     assert list(cells.node_prior(law)) == [Fraction(1, 3), Fraction(2, 3)]
 
 
 def test_mass_beyond_the_nodes_belongs_to_the_last_node() -> None:
-    nodes = Channel.from_matrix(np.eye(2))
+    nodes = md.Channel.from_matrix(np.eye(2))
     channel = continuous("cells", [-math.inf, 0, math.inf], nodes)
-    assert list(channel.node_prior(Samples([-5, -1, 3]))) == [Fraction(2, 3), Fraction(1, 3)]
+    assert list(channel.node_prior(md.Samples([-5, -1, 3]))) == [Fraction(2, 3), Fraction(1, 3)]
 
 
 def test_a_mean_is_unbiased_through_linear_nodes() -> None:
@@ -358,11 +350,11 @@ def test_a_channel_is_what_it_is_made_from() -> None:
 
 
 def test_ends_are_exact_or_infinite() -> None:
-    interval = Interval(0.1, "1/3")
+    interval = md.Interval(0.1, "1/3")
     assert (interval.low, interval.high) == (Fraction(1, 10), Fraction(1, 3))
-    assert interval == Interval.of(["0.1", Fraction(1, 3)])
+    assert interval == md.Interval.of(["0.1", Fraction(1, 3)])
     assert (Fraction(1, 5) in interval, Fraction(1, 2) in interval) == (True, False)
-    line = Interval("-inf", math.inf)
+    line = md.Interval("-inf", math.inf)
     assert not line.is_bounded
     assert line.to_table() == {"interval": ["-inf", "inf"]}
     assert read_end(Fraction(10) ** 90, "low") == Fraction(10) ** 90

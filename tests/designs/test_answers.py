@@ -10,22 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mechdesign import (
-    LDP,
-    CertificateError,
-    ColumnUtility,
-    ConvexUtility,
-    HammingLoss,
-    InfeasibleError,
-    InputError,
-    L2Risk,
-    MutualInformation,
-    Problem,
-    SolverError,
-    UnsupportedError,
-    design,
-    min_epsilon,
-)
+import mechdesign as md
 from mechdesign.closed_forms import CLOSED_FORMS
 from mechdesign.designs import answers as answers_module, design as design_module
 from mechdesign.designs.answers import SolutionPool
@@ -37,7 +22,6 @@ from mechdesign.kernel.packed import Numbers
 from mechdesign.search import RawSolution, Route
 from mechdesign.search.limits import Limits, Progress
 from mechdesign.search.starts.route import Start
-from mechdesign.sweeps import design_frontier
 from tests.faults_support import FAULTS, Faults
 
 PRIOR = [0.2, 0.5, 0.3]
@@ -50,8 +34,8 @@ def _as_for_users(monkeypatch: pytest.MonkeyPatch, _mistakes_show: None) -> None
     monkeypatch.undo()
 
 
-def problem(utility: Any = None, epsilon: Any = 1) -> Problem:
-    return Problem(range(3), LDP(epsilon), utility or HammingLoss(), prior=PRIOR)
+def problem(utility: Any = None, epsilon: Any = 1) -> md.Problem:
+    return md.Problem(range(3), md.LDP(epsilon), utility or md.HammingLoss(), prior=PRIOR)
 
 
 class Failing(Route):
@@ -63,17 +47,17 @@ class Failing(Route):
     def __init__(self, error: Exception | None = None, raw: RawSolution | None = None) -> None:
         self.error, self.raw = error, raw
 
-    def suits(self, problem: Problem, named: bool = False) -> str:
+    def suits(self, problem: md.Problem, named: bool = False) -> str:
         return "asked for"
 
-    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+    def solve(self, problem: md.Problem, limits: Limits) -> RawSolution:
         if self.error is not None:
             raise self.error
         assert self.raw is not None
         return self.raw
 
 
-def answered(*routes: Route, to: Problem | None = None) -> SolutionPool:
+def answered(*routes: Route, to: md.Problem | None = None) -> SolutionPool:
     found = SolutionPool(to or problem(), Limits())
     found.run(iter([(route, "asked for") for route in routes]), Start())
     return found
@@ -81,9 +65,9 @@ def answered(*routes: Route, to: Problem | None = None) -> SolutionPool:
 
 NUMERICAL = (ZeroDivisionError, OverflowError, FloatingPointError, ValueError, IndexError, KeyError)
 FAILURES: list[Exception] = [
-    InputError("prior", "numbers", "text"),
+    md.InputError("prior", "numbers", "text"),
     MemoryError(),
-    *(kind("no") for kind in (SolverError, CertificateError, RuntimeWarning, *NUMERICAL)),
+    *(kind("no") for kind in (md.SolverError, md.CertificateError, RuntimeWarning, *NUMERICAL)),
     np.linalg.LinAlgError("no"),
 ]
 
@@ -110,7 +94,7 @@ def test_where_all_fail_the_start_is_left(error: Exception) -> None:
 
 
 MISTAKES = [kind("no") for kind in (TypeError, AttributeError, NameError, RuntimeError)]
-FINAL = [AssertionError(), InfeasibleError("no"), KeyboardInterrupt(), SystemExit()]
+FINAL = [AssertionError(), md.InfeasibleError("no"), KeyboardInterrupt(), SystemExit()]
 
 
 @pytest.mark.parametrize("error", [*MISTAKES, *FINAL], ids=lambda error: type(error).__name__)
@@ -120,18 +104,18 @@ def test_a_bug_or_a_final_error_ends_the_attempts(error: Any) -> None:
 
 
 def test_a_problem_without_a_route_is_refused() -> None:
-    error = UnsupportedError("utility", "another", "this")
-    with pytest.raises(UnsupportedError) as caught:
-        answered(Failing(error), Failing(UnsupportedError("a", "b", "c")))
+    error = md.UnsupportedError("utility", "another", "this")
+    with pytest.raises(md.UnsupportedError) as caught:
+        answered(Failing(error), Failing(md.UnsupportedError("a", "b", "c")))
     assert caught.value is error
-    solution = answered(Failing(error), Failing(SolverError("no"))).solution()
+    solution = answered(Failing(error), Failing(md.SolverError("no"))).solution()
     assert solution.value == pytest.approx(LEAST)
 
 
 def test_a_channel_stands_without_evidence_that_proves_nothing() -> None:
-    best = design(problem())
+    best = md.design(problem())
 
-    def nonsense(_problem: Problem) -> Certificate:
+    def nonsense(_problem: md.Problem) -> Certificate:
         return Certificate(Costs(), Rays(DoubleDescription()), (), (), Numbers([math.nan] * 3))
 
     raw = RawSolution(best.channel.matrix, best.channel.outputs, [nonsense], "failing")
@@ -153,7 +137,7 @@ def test_memory_may_run_out_at_any_step(step: str, monkeypatch: pytest.MonkeyPat
         return real(*args, **kwargs)
 
     monkeypatch.setattr(answers_module, step, scarce)
-    assert design(problem()).status == "optimal"
+    assert md.design(problem()).status == "optimal"
     assert len(calls) > 1
 
 
@@ -163,12 +147,14 @@ def test_a_router_that_fails_leaves_the_last_resort(monkeypatch: pytest.MonkeyPa
         yield
 
     monkeypatch.setattr(design_module, "plan", scarce)
-    solution = design(problem())
+    solution = md.design(problem())
     assert "the router gave no answer, as it ran out of memory" in solution.notes
     assert solution.value == pytest.approx(LEAST)
 
 
-@pytest.mark.parametrize("error", [MemoryError(), SolverError("no"), np.linalg.LinAlgError("no")])
+@pytest.mark.parametrize(
+    "error", [MemoryError(), md.SolverError("no"), np.linalg.LinAlgError("no")]
+)
 def test_a_closed_form_whose_condition_fails_is_not_taken(
     error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,13 +163,13 @@ def test_a_closed_form_whose_condition_fails_is_not_taken(
     def fails(*_: Any) -> Any:
         raise error
 
-    def binary() -> Problem:
-        return Problem(["yes", "no"], LDP(1), HammingLoss(), prior=["0.4", "0.6"])
+    def binary() -> md.Problem:
+        return md.Problem(["yes", "no"], md.LDP(1), md.HammingLoss(), prior=["0.4", "0.6"])
 
-    by_formula = design(binary())
+    by_formula = md.design(binary())
     for form in CLOSED_FORMS:
         monkeypatch.setattr(form, "decide", fails)
-    found = design(binary())
+    found = md.design(binary())
     assert by_formula.route.startswith("closed-form")
     assert not found.route.startswith("closed-form")
     assert found.status == "optimal"
@@ -195,7 +181,7 @@ class OwnError(ValueError):
     """Exceptions of a user's function."""
 
 
-class OwnGain(ColumnUtility):
+class OwnGain(md.ColumnUtility):
     """A gain of the user's own that fails."""
 
     name, sense = "own", "maximize"
@@ -204,7 +190,7 @@ class OwnGain(ColumnUtility):
         raise OwnError
 
 
-class OwnLoss(ConvexUtility):
+class OwnLoss(md.ConvexUtility):
     """A loss of the user's own that fails."""
 
     name = "own"
@@ -216,7 +202,7 @@ class OwnLoss(ConvexUtility):
 @pytest.mark.parametrize("utility", [OwnGain(), OwnLoss()])
 def test_an_error_of_the_users_own_utility_is_shown(utility: Any) -> None:
     with pytest.raises(OwnError):
-        design(problem(utility))
+        md.design(problem(utility))
 
 
 @pytest.mark.parametrize("route", ["columns", "interior", "extreme-rays", "auto"])
@@ -224,9 +210,9 @@ def test_an_error_of_the_users_own_callback_is_shown(route: str) -> None:
     def fails(_: Progress) -> None:
         raise OwnError
 
-    utility = MutualInformation() if route in ("extreme-rays", "auto") else HammingLoss()
+    utility = md.MutualInformation() if route in ("extreme-rays", "auto") else md.HammingLoss()
     with pytest.raises(OwnError):
-        design(problem(utility), route=route, progress=fails)
+        md.design(problem(utility), route=route, progress=fails)
 
 
 def broken(kind: str, most: int = 20_000) -> Faults:
@@ -237,10 +223,10 @@ KINDS = ["raises MemoryError", "raises Panic", "both: all NaN", "both: zeros", "
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("utility", [HammingLoss(), L2Risk(), MutualInformation()])
+@pytest.mark.parametrize("utility", [md.HammingLoss(), md.L2Risk(), md.MutualInformation()])
 def test_a_frontier_without_a_solver(kind: str, utility: Any) -> None:
     with broken(kind).planted():
-        curve = design_frontier(problem(utility), ["0.5", 1, 3])
+        curve = md.design_frontier(problem(utility), ["0.5", 1, 3])
     assert len(curve.solutions) == 3
     for solution in curve.solutions:
         verify(solution.document())
@@ -249,8 +235,8 @@ def test_a_frontier_without_a_solver(kind: str, utility: Any) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_least_epsilon_without_a_solver_is_none_too_small(kind: str) -> None:
     """Either a channel reaches the loss, or that is said not to be decided."""
-    right = min_epsilon(problem(), "0.3", precision="0.01")
-    with broken(kind).planted(), suppress(SolverError):
-        found = min_epsilon(problem(), "0.3", precision="0.01")
+    right = md.min_epsilon(problem(), "0.3", precision="0.01")
+    with broken(kind).planted(), suppress(md.SolverError):
+        found = md.min_epsilon(problem(), "0.3", precision="0.01")
         assert found.solution.value <= 0.3
         assert found.epsilon >= right.epsilon - Fraction(1, 100)

@@ -5,22 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mechdesign import (
-    LDP,
-    LIP,
-    BlockLDP,
-    Domain,
-    EuclideanDistance,
-    HammingLoss,
-    HighLowLDP,
-    L2Risk,
-    MeanAbsoluteError,
-    MetricPrivacy,
-    Prior,
-    Problem,
-    TVRisk,
-    design,
-)
+import mechdesign as md
 from mechdesign.mechanisms import Mechanism, PlanarLaplace, mechanism_for
 from mechdesign.mechanisms.lattice_noise import LatticeNoise
 from mechdesign.mechanisms.registry import FORMS
@@ -28,30 +13,38 @@ from mechdesign.utilities import EstimationRisk
 from tests.mechanisms_support import exact_table
 
 
-def uneven(k: int) -> Prior:
-    return Prior.from_counts(np.random.default_rng(k).integers(1, 20, k).tolist())
+def uneven(k: int) -> md.Prior:
+    return md.Prior.from_counts(np.random.default_rng(k).integers(1, 20, k).tolist())
 
 
-def problem(inputs: object, notion: object, utility: object) -> Problem:
-    found = Problem(inputs, notion, utility)  # type: ignore[arg-type]
-    return Problem(inputs, notion, utility, prior=uneven(len(found.domain)))  # type: ignore[arg-type]
+def problem(inputs: object, notion: object, utility: object) -> md.Problem:
+    found = md.Problem(inputs, notion, utility)  # type: ignore[arg-type]
+    return md.Problem(inputs, notion, utility, prior=uneven(len(found.domain)))  # type: ignore[arg-type]
 
 
 BLOCKS = [list(range(6)), list(range(6, 11))]
 
-PROBLEMS: dict[str, Problem] = {
-    "numbers under LDP": problem(range(10), LDP(1), MeanAbsoluteError()),
-    "labels under LDP": problem(range(11), LDP(2), HammingLoss()),
-    "labels in blocks": problem(range(11), BlockLDP(1, BLOCKS), HammingLoss()),
-    "few secrets": problem(range(9), HighLowLDP(1, range(5)), MeanAbsoluteError()),
-    "lifts": Problem(range(8), LIP(3), HammingLoss(), prior=Prior.from_counts([6, *range(6, 13)])),
-    "a line": problem(range(200), MetricPrivacy("0.1", "absolute"), MeanAbsoluteError()),
-    "streets": problem(Domain.grid(9, 9), MetricPrivacy("0.7", "manhattan"), HammingLoss()),
-    "a town": problem(Domain.grid(9, 9), MetricPrivacy("0.5", "euclidean"), EuclideanDistance()),
-    "a city": problem(Domain.grid(20, 20), MetricPrivacy("0.5", "euclidean"), EuclideanDistance()),
-    "a survey": problem(range(12), LDP(1), L2Risk()),
-    "a survey, deviations": problem(range(11), LDP("0.5"), TVRisk()),
-    "a survey in blocks": problem(range(11), BlockLDP(1, BLOCKS), L2Risk()),
+PROBLEMS: dict[str, md.Problem] = {
+    "numbers under LDP": problem(range(10), md.LDP(1), md.MeanAbsoluteError()),
+    "labels under LDP": problem(range(11), md.LDP(2), md.HammingLoss()),
+    "labels in blocks": problem(range(11), md.BlockLDP(1, BLOCKS), md.HammingLoss()),
+    "few secrets": problem(range(9), md.HighLowLDP(1, range(5)), md.MeanAbsoluteError()),
+    "lifts": md.Problem(
+        range(8), md.LIP(3), md.HammingLoss(), prior=md.Prior.from_counts([6, *range(6, 13)])
+    ),
+    "a line": problem(range(200), md.MetricPrivacy("0.1", "absolute"), md.MeanAbsoluteError()),
+    "streets": problem(
+        md.Domain.grid(9, 9), md.MetricPrivacy("0.7", "manhattan"), md.HammingLoss()
+    ),
+    "a town": problem(
+        md.Domain.grid(9, 9), md.MetricPrivacy("0.5", "euclidean"), md.EuclideanDistance()
+    ),
+    "a city": problem(
+        md.Domain.grid(20, 20), md.MetricPrivacy("0.5", "euclidean"), md.EuclideanDistance()
+    ),
+    "a survey": problem(range(12), md.LDP(1), md.L2Risk()),
+    "a survey, deviations": problem(range(11), md.LDP("0.5"), md.TVRisk()),
+    "a survey in blocks": problem(range(11), md.BlockLDP(1, BLOCKS), md.L2Risk()),
 }
 
 
@@ -61,7 +54,7 @@ def matrix(mechanism: Mechanism) -> np.ndarray:
     return np.array(exact_table(mechanism), dtype=float)
 
 
-def lost(asked: Problem, Q: np.ndarray) -> float:
+def lost(asked: md.Problem, Q: np.ndarray) -> float:
     """The risk, or the expected loss with the best decision for each report."""
     utility, p = asked.utility, asked.prior.array
     if isinstance(utility, EstimationRisk):
@@ -91,7 +84,7 @@ def test_no_mechanism_of_the_library_is_better(name: str, seconds: float) -> Non
         if (kind == "planar-laplace") != (distance == "euclidean") and distance is not None:
             continue
         values[kind] = lost(asked, matrix(mechanism_for(kind, asked.domain, notion, asked.prior)))
-    found = design(asked, time_limit=seconds)
+    found = md.design(asked, time_limit=seconds)
     assert values
     for kind, value in values.items():
         assert float(found.value) <= value * (1 + 1e-6), kind
@@ -102,10 +95,10 @@ def test_no_mechanism_of_the_library_is_better(name: str, seconds: float) -> Non
 @pytest.mark.parametrize("k", [40, pytest.param(80, marks=pytest.mark.long)])
 def test_subset_selection_on_many_labels_is_not_better(k: int, seconds: float) -> None:
     """The one that is optimal at the uniform prior."""
-    best = design(Problem(range(k), LDP(1), L2Risk()))
+    best = md.design(md.Problem(range(k), md.LDP(1), md.L2Risk()))
     assert "subset selection" in best.route
-    asked = problem(range(k), LDP(1), L2Risk())
-    found = design(asked, time_limit=seconds)
+    asked = problem(range(k), md.LDP(1), md.L2Risk())
+    found = md.design(asked, time_limit=seconds)
     assert float(found.value) <= lost(asked, best.channel.matrix) * (1 + 1e-6)
     assert found.bound >= found.value / 2
 
@@ -114,16 +107,18 @@ def test_subset_selection_on_many_labels_is_not_better(k: int, seconds: float) -
 @pytest.mark.parametrize("side", [100, pytest.param(256, marks=pytest.mark.long)])
 def test_on_a_large_grid_it_is_not_worse_than_noise(side: int, seconds: float) -> None:
     """On a uniform prior nothing is gained by a remap; where people crowd, much is."""
-    domain, notion = Domain.grid(side, side), MetricPrivacy(1, "euclidean")
-    found = design(Problem(domain, notion, EuclideanDistance()), time_limit=seconds)
+    domain, notion = md.Domain.grid(side, side), md.MetricPrivacy(1, "euclidean")
+    found = md.design(md.Problem(domain, notion, md.EuclideanDistance()), time_limit=seconds)
     noise = PlanarLaplace(domain, 1)
-    plain = noise.expected_loss(Prior.uniform(side * side))
+    plain = noise.expected_loss(md.Prior.uniform(side * side))
     assert float(found.value) <= plain[1] * (1 + 1e-9)
     if seconds >= 20:
         assert found.bound > 0.5 * found.value
     counts = np.random.default_rng(0).integers(1, 5, side * side)
     counts[:: 3 * side + 7] = 2000
-    crowded = Prior.from_counts(counts.tolist())
-    found = design(Problem(domain, notion, EuclideanDistance(), prior=crowded), time_limit=seconds)
+    crowded = md.Prior.from_counts(counts.tolist())
+    found = md.design(
+        md.Problem(domain, notion, md.EuclideanDistance(), prior=crowded), time_limit=seconds
+    )
     plain = noise.expected_loss(crowded)
     assert float(found.value) <= (1.0 if seconds < 20 else 0.95) * plain[1] * (1 + 1e-9)

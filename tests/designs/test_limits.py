@@ -10,32 +10,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from mechdesign import (
-    LDP,
-    LIP,
-    ApproximateLDP,
-    AsymmetricLift,
-    BayesAccuracy,
-    ContextAwareLDP,
-    Distortion,
-    Domain,
-    EuclideanDistance,
-    GVulnerability,
-    HammingLoss,
-    L2Risk,
-    MeanAbsoluteError,
-    MetricPrivacy,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-    Prior,
-    Problem,
-    Solution,
-    design,
-)
+import mechdesign as md
 from mechdesign.cli.common import memory_size
 from mechdesign.designs import answers as module
 from mechdesign.designs.answers import SolutionPool
-from mechdesign.errors import SolverError
 from mechdesign.evidence.formulas import nothing_constrained
 from mechdesign.kernel import verify
 from mechdesign.search import ROUTES, RawSolution, Route, plan
@@ -46,40 +24,43 @@ from mechdesign.search.starts import route as starts
 from mechdesign.search.starts.route import Start
 from mechdesign.tables import ExactTable
 
-LDP1, RISING = LDP(1), Prior.from_counts(range(1, 7))
+LDP1, RISING = md.LDP(1), md.Prior.from_counts(range(1, 7))
 
 
-def plane(n: int = 3) -> Problem:
-    domain = Domain.grid(n, n)
+def plane(n: int = 3) -> md.Problem:
+    domain = md.Domain.grid(n, n)
     prior = [x * x % 17 + 1 for x in range(n * n)]
-    return Problem(
+    return md.Problem(
         domain,
-        MetricPrivacy("0.7", "euclidean"),
-        EuclideanDistance(),
-        prior=Prior.from_counts(prior),
+        md.MetricPrivacy("0.7", "euclidean"),
+        md.EuclideanDistance(),
+        prior=md.Prior.from_counts(prior),
     )
 
 
-def line_estimate(n: int) -> Problem:
+def line_estimate(n: int) -> md.Problem:
     """Return the error of the best estimate of a place on a line."""
-    prior = Prior.from_counts([x * x % 17 + 1 for x in range(n)])
-    notion = MetricPrivacy("0.5", "absolute")
-    return Problem(range(n), notion, PosteriorMeanSquaredError(), prior=prior)
+    prior = md.Prior.from_counts([x * x % 17 + 1 for x in range(n)])
+    notion = md.MetricPrivacy("0.5", "absolute")
+    return md.Problem(range(n), notion, md.PosteriorMeanSquaredError(), prior=prior)
 
 
 PROBLEMS = [
     plane(),
-    Problem(range(6), LDP1, MeanAbsoluteError(worst_case=True)),
-    Problem(range(6), LDP1, PosteriorMeanSquaredError(histogram=True), prior=RISING),
-    Problem(range(6), LDP1, MutualInformation(), prior=RISING),
-    Problem(
-        range(4), ApproximateLDP(1, "0.01"), HammingLoss(), prior=Prior.from_counts([1, 2, 3, 4])
+    md.Problem(range(6), LDP1, md.MeanAbsoluteError(worst_case=True)),
+    md.Problem(range(6), LDP1, md.PosteriorMeanSquaredError(histogram=True), prior=RISING),
+    md.Problem(range(6), LDP1, md.MutualInformation(), prior=RISING),
+    md.Problem(
+        range(4),
+        md.ApproximateLDP(1, "0.01"),
+        md.HammingLoss(),
+        prior=md.Prior.from_counts([1, 2, 3, 4]),
     ),
 ]
 
 
 def test_a_route_by_name_is_left_out_as_well() -> None:
-    found = design(plane(), route="linear-program", memory_limit=1)
+    found = md.design(plane(), route="linear-program", memory_limit=1)
     assert found.route.startswith("start")
     (reason,) = (one.reason for one in found.considered if one.name == "linear-program")
     assert reason.startswith("it needs about")
@@ -88,7 +69,7 @@ def test_a_route_by_name_is_left_out_as_well() -> None:
 @pytest.mark.parametrize("name", ROUTES)
 def test_memory_grows_with_the_problem_and_holds_the_channel(name: str) -> None:
     small, large = (
-        ROUTES[name].memory(Problem(range(k), LDP1, MeanAbsoluteError())) for k in (10, 100)
+        ROUTES[name].memory(md.Problem(range(k), LDP1, md.MeanAbsoluteError())) for k in (10, 100)
     )
     assert 8 * 10**2 <= small <= large / 50
 
@@ -103,22 +84,26 @@ def test_sizes_on_the_command_line() -> None:
 
 DESIGN, NOISE = "mechdesign.designs.design.", "mechdesign.designs.noise."
 LISTED, POINT = (f"{DESIGN}LISTED_SECONDS", 1, 3), (f"{NOISE}POINT_SECONDS", 1, 3)
-CITY, EYE = Domain.grid(70, 70), np.eye(3).tolist()
-LINE = Problem(Domain.range(5000), MetricPrivacy(1, "absolute"), MeanAbsoluteError())
+CITY, EYE = md.Domain.grid(70, 70), np.eye(3).tolist()
+LINE = md.Problem(md.Domain.range(5000), md.MetricPrivacy(1, "absolute"), md.MeanAbsoluteError())
 
 
-def city(epsilon: str) -> Problem:
-    return Problem(CITY, MetricPrivacy(epsilon, "euclidean"), EuclideanDistance())
+def city(epsilon: str) -> md.Problem:
+    return md.Problem(CITY, md.MetricPrivacy(epsilon, "euclidean"), md.EuclideanDistance())
 
 
-TOO_LARGE: dict[str, tuple[Problem, tuple[str, float, float], str]] = {
+TOO_LARGE: dict[str, tuple[md.Problem, tuple[str, float, float], str]] = {
     "matrix": (
-        Problem(range(1000), LDP1, HammingLoss()),
+        md.Problem(range(1000), LDP1, md.HammingLoss()),
         ("", 0, 0.01),
         r"have [\d,]{1,7} entries",
     ),
-    "gains": (Problem(range(3), LDP1, GVulnerability(EYE)), LISTED, "3 s it may have 4 entries"),
-    "losses": (Problem(range(3), LDP1, Distortion(EYE)), LISTED, "3 s it may have 4 entries"),
+    "gains": (
+        md.Problem(range(3), LDP1, md.GVulnerability(EYE)),
+        LISTED,
+        "3 s it may have 4 entries",
+    ),
+    "losses": (md.Problem(range(3), LDP1, md.Distortion(EYE)), LISTED, "3 s it may have 4 entries"),
     "numbers": (LINE, POINT, "limit of 3 s there may be 4 points"),
     "grid": (city("1"), POINT, "noise on 4,900 points .* there may be 4 points"),
     "loss of noise": (city("0.01"), (f"{NOISE}STEPS_A_SECOND", 10, 1), "too long for"),
@@ -136,8 +121,8 @@ def test_a_problem_too_large_for_its_time_limit_is_refused_with_a_size(
         monkeypatch.setattr(constant, value)
     if constant.endswith("POINT_SECONDS"):
         monkeypatch.setattr(ExactTable, "distances", None)
-    with pytest.raises(SolverError, match=message):
-        design(problem, time_limit=seconds)
+    with pytest.raises(md.SolverError, match=message):
+        md.design(problem, time_limit=seconds)
     assert not constant.endswith("POINT_SECONDS") or problem.prior._array is None
 
 
@@ -148,7 +133,7 @@ def ticking() -> Callable[[], float]:
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.utility.name)
-def test_a_longer_time_limit_is_never_worse(problem: Problem) -> None:
+def test_a_longer_time_limit_is_never_worse(problem: md.Problem) -> None:
     """Time is counted in looks at the clock, so that every machine ends alike."""
     values = []
     sign = -1 if problem.utility.is_maximized else 1
@@ -170,7 +155,7 @@ def test_the_start_comes_first_where_a_search_is_long(monkeypatch: pytest.Monkey
     raw = Start().solve(problem, Limits())
     assert raw.value is not None
     seen: list[Progress] = []
-    found = design(problem, gap=0.2, progress=seen.append, route="interior")
+    found = md.design(problem, gap=0.2, progress=seen.append, route="interior")
     assert all(progress.value <= raw.value for progress in seen)
     assert found.gap <= 0.2
     assert float(found.value) <= raw.value + 1e-9
@@ -217,7 +202,7 @@ def test_the_channel_of_the_start_takes_the_place_of_a_worse_answer() -> None:
 class First(Start):
     """A start that comes before any search."""
 
-    def is_first(self, problem: Problem) -> bool:
+    def is_first(self, problem: md.Problem) -> bool:
         return True
 
 
@@ -229,14 +214,14 @@ class Fixed(Route):
     def __init__(self, raw: RawSolution) -> None:
         self.raw = raw
 
-    def suits(self, problem: Problem, named: bool = False) -> str:
+    def suits(self, problem: md.Problem, named: bool = False) -> str:
         return "asked for"
 
-    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+    def solve(self, problem: md.Problem, limits: Limits) -> RawSolution:
         return self.raw
 
 
-def begun(problem: Problem, raw: RawSolution, seconds: float = math.inf) -> Solution:
+def begun(problem: md.Problem, raw: RawSolution, seconds: float = math.inf) -> md.Solution:
     """Solve by a start and then a route that returns an answer."""
     answers = SolutionPool(problem, Limits(seconds=seconds))
     answers.run(iter([(Fixed(raw), "asked for")]), First())
@@ -264,7 +249,7 @@ def test_where_time_is_limited_a_bound_is_proved_before_the_search() -> None:
     start = Start().solve(problem, Limits())
     assert float(solution.value) == pytest.approx(start.value)
     assert solution.route.startswith("coarse: ")
-    optimum = design(problem)
+    optimum = md.design(problem)
     assert 0.5 * float(optimum.bound) <= float(solution.bound) <= float(optimum.value)
     verify(solution.document())
 
@@ -309,7 +294,7 @@ def test_an_early_interrupt_of_a_long_search_proves_nothing_again(
 
 
 @pytest.mark.parametrize("problem", [plane(6), line_estimate(30)], ids=["plane", "line"])
-def test_an_interrupt_before_the_first_round_leaves_a_bound(problem: Problem) -> None:
+def test_an_interrupt_before_the_first_round_leaves_a_bound(problem: md.Problem) -> None:
     """The clock stands still, so that the proof has its seconds on any machine."""
     limits = Limits(clock=lambda: 0.0)
     limits.interrupted = True
@@ -327,25 +312,33 @@ def test_an_interrupt_before_the_first_round_leaves_a_bound(problem: Problem) ->
 RNG = np.random.default_rng(0)
 LOSSES = np.where(np.eye(12, dtype=bool), 0, RNG.integers(1, 50, (12, 12)))
 BUDGETS = np.where(np.eye(7, dtype=bool), 0, RNG.integers(1, 20, (7, 7)) / 10)
-UNEVEN = Prior.from_counts(range(1, 13))
-TEN = Prior.from_counts(range(3, 13))
+UNEVEN = md.Prior.from_counts(range(1, 13))
+TEN = md.Prior.from_counts(range(3, 13))
 
 FAMILIES = {
-    "posterior mean, metric": Problem(
-        range(12), MetricPrivacy("0.1", "absolute"), PosteriorMeanSquaredError(), prior=UNEVEN
+    "posterior mean, metric": md.Problem(
+        range(12), md.MetricPrivacy("0.1", "absolute"), md.PosteriorMeanSquaredError(), prior=UNEVEN
     ),
-    "a table, LDP": Problem(range(12), LDP(1), Distortion(LOSSES.tolist()), prior=UNEVEN),
-    "a table, worst case": Problem(range(12), LDP(1), Distortion(LOSSES.tolist(), True)),
-    "a grid": Problem(Domain.grid(4, 4), MetricPrivacy(1, "euclidean"), EuclideanDistance()),
-    "a matrix of budgets": Problem(range(7), ContextAwareLDP(BUDGETS.tolist()), BayesAccuracy()),
-    "information": Problem(range(7), ContextAwareLDP(BUDGETS.tolist()), MutualInformation()),
-    "a risk": Problem(range(12), LDP(1), L2Risk(), prior=UNEVEN),
-    "lifts": Problem(range(10), LIP("0.5"), HammingLoss(), prior=TEN),
-    "two lifts": Problem(range(10), AsymmetricLift("0.3", 1), MeanAbsoluteError(), prior=TEN),
+    "a table, LDP": md.Problem(range(12), md.LDP(1), md.Distortion(LOSSES.tolist()), prior=UNEVEN),
+    "a table, worst case": md.Problem(range(12), md.LDP(1), md.Distortion(LOSSES.tolist(), True)),
+    "a grid": md.Problem(
+        md.Domain.grid(4, 4), md.MetricPrivacy(1, "euclidean"), md.EuclideanDistance()
+    ),
+    "a matrix of budgets": md.Problem(
+        range(7), md.ContextAwareLDP(BUDGETS.tolist()), md.BayesAccuracy()
+    ),
+    "information": md.Problem(
+        range(7), md.ContextAwareLDP(BUDGETS.tolist()), md.MutualInformation()
+    ),
+    "a risk": md.Problem(range(12), md.LDP(1), md.L2Risk(), prior=UNEVEN),
+    "lifts": md.Problem(range(10), md.LIP("0.5"), md.HammingLoss(), prior=TEN),
+    "two lifts": md.Problem(
+        range(10), md.AsymmetricLift("0.3", 1), md.MeanAbsoluteError(), prior=TEN
+    ),
 }
 
 
-def trivial(problem: Problem) -> float:
+def trivial(problem: md.Problem) -> float:
     statement = problem.compiled.statement
     return float(statement.sign * nothing_constrained(problem.compiled).bound(statement))
 
@@ -354,7 +347,7 @@ def trivial(problem: Problem) -> float:
 def test_a_search_without_time_has_a_channel_and_a_bound(name: str) -> None:
     """The bound is proved, and better than that which ignores privacy."""
     problem = FAMILIES[name]
-    found = design(problem, time_limit=1e-6)
+    found = md.design(problem, time_limit=1e-6)
     sign = problem.compiled.statement.sign
     assert sign * trivial(problem) < sign * float(found.bound) <= sign * float(found.value) + 1e-9
     assert verify(found.document()).bound == found.bound
@@ -365,15 +358,15 @@ def test_groups_bound_the_value_of_the_search(name: str) -> None:
     problem = FAMILIES[name]
     certificate, statement = grouped(problem), problem.compiled.statement
     assert certificate is not None
-    best = statement.sign * float(design(problem, time_limit=5).value)
+    best = statement.sign * float(md.design(problem, time_limit=5).value)
     assert float(certificate.bound(statement)) <= best + 1e-9
 
 
 def test_there_are_no_groups_without_ratios() -> None:
     assert grouped(FAMILIES["lifts"]) is None
-    assert grouped(Problem([0], LDP(1), HammingLoss())) is None
-    free = ContextAwareLDP([[0, "inf"], ["inf", 0]])
-    assert grouped(Problem(range(2), free, HammingLoss())) is None
+    assert grouped(md.Problem([0], md.LDP(1), md.HammingLoss())) is None
+    free = md.ContextAwareLDP([[0, "inf"], ["inf", 0]])
+    assert grouped(md.Problem(range(2), free, md.HammingLoss())) is None
 
 
 class Clock:

@@ -12,37 +12,27 @@ import pandas as pd
 import pytest
 
 import mechdesign as md
-from mechdesign import (
-    LDP,
-    HammingLoss,
-    Problem,
-    certify,
-    design,
-    design_frontier,
-    design_many,
-    min_epsilon,
-)
 from mechdesign.sweeps import design_each
 from problems import families
 from tests.refusals_support import check_refused
 
-SURVEY = Problem(["yes", "no"], LDP(1), HammingLoss())
+SURVEY = md.Problem(["yes", "no"], md.LDP(1), md.HammingLoss())
 INPUTS = ["a", "b", "c"]
-LETTERS = Problem(INPUTS, LDP(1), HammingLoss(), prior=[0.5, 0.3, 0.2])
-TWO_LIFTS = Problem(range(2), md.AsymmetricLift(1, 1), HammingLoss(), prior=[0.5, 0.5])
-A_MATRIX = Problem(range(2), md.ContextAwareLDP([[0, 1], [1, 0]]), HammingLoss())
-INTERVAL = md.ContinuousProblem([0, 1], LDP(1), md.MeanAbsoluteError())
+LETTERS = md.Problem(INPUTS, md.LDP(1), md.HammingLoss(), prior=[0.5, 0.3, 0.2])
+TWO_LIFTS = md.Problem(range(2), md.AsymmetricLift(1, 1), md.HammingLoss(), prior=[0.5, 0.5])
+A_MATRIX = md.Problem(range(2), md.ContextAwareLDP([[0, 1], [1, 0]]), md.HammingLoss())
+INTERVAL = md.ContinuousProblem([0, 1], md.LDP(1), md.MeanAbsoluteError())
 
 DESIGNERS: dict[str, Callable[..., Any]] = {
-    "design": partial(design, SURVEY),
-    "certify": partial(certify, SURVEY, [[1, 0], [0, 1]]),
-    "min_epsilon": partial(min_epsilon, SURVEY, "0.1"),
-    "frontier": partial(design_frontier, SURVEY, [1]),
-    "many": partial(design_many, []),
+    "design": partial(md.design, SURVEY),
+    "certify": partial(md.certify, SURVEY, [[1, 0], [0, 1]]),
+    "min_epsilon": partial(md.min_epsilon, SURVEY, "0.1"),
+    "frontier": partial(md.design_frontier, SURVEY, [1]),
+    "many": partial(md.design_many, []),
     "each": partial(design_each, []),
 }
 NO_LIMITS: list[Any] = [0, -1, math.inf, "1", True]
-NO_PROBLEMS: list[Any] = [LDP(1), "x", None, 3, [LDP(1)], Problem]
+NO_PROBLEMS: list[Any] = [md.LDP(1), "x", None, 3, [md.LDP(1)], md.Problem]
 OPTIONS: list[tuple[str, Any]] = [
     ("errors", "ignore"),
     ("n_jobs", 0),
@@ -57,7 +47,7 @@ MATRICES: list[tuple[Any, str]] = [
     (pd.DataFrame(np.eye(3), index=INPUTS, columns=["a", "b", "z"]), "given 'z'"),
     (pd.DataFrame(np.eye(3), index=["a", "b", "z"], columns=INPUTS), "matrix, rows"),
 ]
-BUDGETS: list[tuple[Problem, Any, str]] = [
+BUDGETS: list[tuple[md.Problem, Any, str]] = [
     (TWO_LIFTS, [1], "privacy"),
     (A_MATRIX, [1], "privacy"),
     (families.lip_and_ldp(3), [1], "privacy"),
@@ -65,7 +55,7 @@ BUDGETS: list[tuple[Problem, Any, str]] = [
     (SURVEY, ["much"], r"epsilons\[0\]"),
     (SURVEY, 1, "epsilons: expected a list"),
 ]
-SEARCHES: list[tuple[Problem, dict[str, Any], str]] = [
+SEARCHES: list[tuple[md.Problem, dict[str, Any], str]] = [
     (SURVEY, {"wanted": "little"}, "wanted: expected a finite number"),
     (SURVEY, {"precision": 0}, "precision: expected a number > 0"),
     (SURVEY, {"precision": 41}, "precision: expected at most 40"),
@@ -80,26 +70,26 @@ INVALID: list[tuple[Callable[[], Any], str]] = [
         for key in ("gap", "time_limit")
         for value in NO_LIMITS
     ),
-    *((partial(design, SURVEY, memory_limit=value), "memory_limit") for value in NO_LIMITS),
-    *((partial(design, given), "^problem: expected a Problem, given ") for given in NO_PROBLEMS),
+    *((partial(md.design, SURVEY, memory_limit=value), "memory_limit") for value in NO_LIMITS),
+    *((partial(md.design, given), "^problem: expected a Problem, given ") for given in NO_PROBLEMS),
     *(
-        (partial(design_many, [given]), r"^problems\[0\]\.problem: expected a Problem")
+        (partial(md.design_many, [given]), r"^problems\[0\]\.problem: expected a Problem")
         for given in NO_PROBLEMS
     ),
-    *((partial(design_many, [], **{key: value}), key) for key, value in OPTIONS),
-    *((partial(certify, LETTERS, given), match) for given, match in MATRICES),
+    *((partial(md.design_many, [], **{key: value}), key) for key, value in OPTIONS),
+    *((partial(md.certify, LETTERS, given), match) for given, match in MATRICES),
     (
-        lambda: certify(LETTERS, np.eye(3), reference=design(LETTERS.at(2))),
+        lambda: md.certify(LETTERS, np.eye(3), reference=md.design(LETTERS.at(2))),
         "reference: expected a solution of the same problem",
     ),
-    *((partial(design_frontier, one, budgets), match) for one, budgets, match in BUDGETS),
+    *((partial(md.design_frontier, one, budgets), match) for one, budgets, match in BUDGETS),
     *(
-        (partial(min_epsilon, one, **{"wanted": "0.05", **asked}), match)
+        (partial(md.min_epsilon, one, **{"wanted": "0.05", **asked}), match)
         for one, asked, match in SEARCHES
     ),
-    (partial(design, INTERVAL, symmetries=[[0]]), "symmetries: expected none for a continuous"),
-    (lambda: Problem([1, 1], LDP(1), HammingLoss()), "occurs twice"),
-    (lambda: Problem([1, 2], LDP(1), HammingLoss(), outputs=[1, 1.0]), "occurs twice"),
+    (partial(md.design, INTERVAL, symmetries=[[0]]), "symmetries: expected none for a continuous"),
+    (lambda: md.Problem([1, 1], md.LDP(1), md.HammingLoss()), "occurs twice"),
+    (lambda: md.Problem([1, 2], md.LDP(1), md.HammingLoss(), outputs=[1, 1.0]), "occurs twice"),
 ]
 
 

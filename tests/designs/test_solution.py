@@ -11,16 +11,7 @@ from html import escape
 
 import pytest
 
-from mechdesign import (
-    LDP,
-    LIP,
-    HammingLoss,
-    MeanAbsoluteError,
-    MutualInformation,
-    Problem,
-    Solution,
-    design,
-)
+import mechdesign as md
 from mechdesign.designs.design import design_until
 from mechdesign.designs.progress import GapBar
 from mechdesign.kernel import verify
@@ -31,14 +22,14 @@ from mechdesign.text import latex as escaped
 from problems import families
 
 PROBLEMS = {
-    "minimized": Problem(["a", "b", "c"], LDP(1), HammingLoss(), prior=[0.5, 0.3, 0.2]),
-    "maximized": Problem(["a", "b"], LIP("0.5"), MutualInformation(), prior=[0.4, 0.6]),
+    "minimized": md.Problem(["a", "b", "c"], md.LDP(1), md.HammingLoss(), prior=[0.5, 0.3, 0.2]),
+    "maximized": md.Problem(["a", "b"], md.LIP("0.5"), md.MutualInformation(), prior=[0.4, 0.6]),
 }
 
 
 @lru_cache
-def solved(name: str) -> Solution:
-    return design(PROBLEMS[name])
+def solved(name: str) -> md.Solution:
+    return md.design(PROBLEMS[name])
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -106,10 +97,10 @@ def test_short_work_and_other_streams_show_no_bar(
 
 def test_design_takes_a_bar_or_a_function() -> None:
     seen: list[Progress] = []
-    with_function = design(
+    with_function = md.design(
         families.euclidean_grid(4, seed=0), route="interior", progress=seen.append
     )
-    with_bar = design(families.euclidean_grid(4, seed=0), route="interior", progress=True)
+    with_bar = md.design(families.euclidean_grid(4, seed=0), route="interior", progress=True)
     assert seen[-1].gap <= 1e-8
     assert with_bar.value == with_function.value
 
@@ -117,14 +108,14 @@ def test_design_takes_a_bar_or_a_function() -> None:
 # --- where the time of a design goes --------------------------------------------------------------
 
 
-def skewed(k: int) -> Problem:
+def skewed(k: int) -> md.Problem:
     prior = [(x + 1) / (k * (k + 1) / 2) for x in range(k)]
-    return Problem(range(k), LDP(1), MeanAbsoluteError(), prior=prior)
+    return md.Problem(range(k), md.LDP(1), md.MeanAbsoluteError(), prior=prior)
 
 
-DESIGNS: dict[str, Callable[[], Solution]] = {
-    "formula": lambda: design(Problem(range(3), LDP(1), HammingLoss())),
-    "linear program": lambda: design(skewed(4)),
+DESIGNS: dict[str, Callable[[], md.Solution]] = {
+    "formula": lambda: md.design(md.Problem(range(3), md.LDP(1), md.HammingLoss())),
+    "linear program": lambda: md.design(skewed(4)),
     "batch": lambda: design_many([skewed(4), skewed(4)])[1],
     "step": lambda: design_until(math.inf, skewed(30)),
     "frontier": lambda: design_frontier(skewed(4), [0.5, 1])[1],

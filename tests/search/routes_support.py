@@ -13,36 +13,14 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from mechdesign import (
-    LDP,
-    LIP,
-    ApproximateLDP,
-    BayesAccuracy,
-    BoundedPriorLIP,
-    ColumnUtility,
-    ContextAwareLDP,
-    ConvexUtility,
-    Distortion,
-    HammingLoss,
-    L2Risk,
-    MeanAbsoluteError,
-    MetricPrivacy,
-    MutualInformation,
-    MutualInformationLeakage,
-    PosteriorMeanSquaredError,
-    Problem,
-    TVRisk,
-    UnbiasedVariance,
-    design,
-)
-from mechdesign.designs.solution import Solution
+import mechdesign as md
 from mechdesign.search.limits import Progress
 from mechdesign.search.rays import enumerate as rays
 from solvers.base import FloatArray
 from tests.faults_support import Faults
 
-HISTOGRAM = PosteriorMeanSquaredError(histogram=True)
-SCALAR = PosteriorMeanSquaredError()
+HISTOGRAM = md.PosteriorMeanSquaredError(histogram=True)
+SCALAR = md.PosteriorMeanSquaredError()
 GAPS = np.abs(np.subtract.outer(range(4), range(4)))
 
 
@@ -60,7 +38,7 @@ def budgets(k: int) -> list[list[Fraction]]:
     ]
 
 
-class TwoGuesses(ColumnUtility):
+class TwoGuesses(md.ColumnUtility):
     """An accuracy of the user's own: one of two guesses is right."""
 
     name = "two-guesses"
@@ -71,7 +49,7 @@ class TwoGuesses(ColumnUtility):
         return both
 
 
-class Roughness(ConvexUtility):
+class Roughness(md.ConvexUtility):
     """A loss of the user's own, convex in the channel."""
 
     name = "roughness"
@@ -80,12 +58,12 @@ class Roughness(ConvexUtility):
         return cp.sum(cp.multiply(GAPS, Q)) + cp.sum_squares(Q[1:, :] - Q[:-1, :])
 
 
-def same_law(problem: Problem) -> dict[str, Any]:
+def same_law(problem: md.Problem) -> dict[str, Any]:
     """The reports are distributed as the inputs are."""
     return {"constraints": [problem.output_distribution == problem.prior.array]}
 
 
-def smooth(problem: Problem) -> dict[str, Any]:
+def smooth(problem: md.Problem) -> dict[str, Any]:
     """An objective of the user's own, with a constraint beside it."""
     loss = cp.sum(cp.multiply(GAPS, problem.Q)) + 0.1 * cp.sum_squares(problem.Q)
     return {"objective": cp.Minimize(loss), "constraints": [problem.Q[0, 0] >= 0.1]}
@@ -114,58 +92,60 @@ class Case:
     utility: Any
     route: str = "auto"
     reference: str = "direct-lp"
-    terms: Callable[[Problem], dict[str, Any]] | None = field(default=None, kw_only=True)
+    terms: Callable[[md.Problem], dict[str, Any]] | None = field(default=None, kw_only=True)
     few_rays: bool = field(default=False, kw_only=True)
 
-    def problem(self) -> Problem:
-        return Problem(range(self.inputs), self.notion, self.utility, prior=uneven(self.inputs))
+    def problem(self) -> md.Problem:
+        return md.Problem(range(self.inputs), self.notion, self.utility, prior=uneven(self.inputs))
 
-    def run(self, faults: Faults | None = None, **options: Any) -> tuple[Problem, Solution]:
+    def run(self, faults: Faults | None = None, **options: Any) -> tuple[md.Problem, md.Solution]:
         problem = self.problem()
         terms = {} if self.terms is None else self.terms(problem)
         with pytest.MonkeyPatch.context() as patch, faults.planted() if faults else nullcontext():
             if self.few_rays:
                 patch.setattr(rays, "MOST_RAYS", 4)
-            return problem, design(problem, route=self.route, **terms, **options)
+            return problem, md.design(problem, route=self.route, **terms, **options)
 
 
-ANY = ContextAwareLDP(budgets(4))
-LINE = MetricPrivacy("0.5", "absolute")
-BOX = BoundedPriorLIP(1, lower=[0.1] * 4, upper=[0.5] * 4)
+ANY = md.ContextAwareLDP(budgets(4))
+LINE = md.MetricPrivacy("0.5", "absolute")
+BOX = md.BoundedPriorLIP(1, lower=[0.1] * 4, upper=[0.5] * 4)
 AUTO, RAYS = "auto", "vertices"
 
 CASES: dict[str, Case] = {
-    "columns on a line": Case(5, LINE, Distortion(budgets(5)), "columns"),
-    "columns by subsets": Case(4, LDP(1), MeanAbsoluteError(), "columns"),
-    "columns by programs": Case(4, ANY, HammingLoss(), "columns"),
-    "interior, arrow": Case(4, LDP(1), MeanAbsoluteError(), "interior"),
-    "interior, dense": Case(4, ANY, HammingLoss(), "interior"),
-    "linear program": Case(4, ANY, MeanAbsoluteError()),
-    "worst case": Case(4, LIP(1), HammingLoss(worst_case=True)),
-    "set of priors": Case(4, BOX, HammingLoss(), "linear-program"),
-    "scalar by bands": Case(4, LIP(1), SCALAR, AUTO, RAYS),
+    "columns on a line": Case(5, LINE, md.Distortion(budgets(5)), "columns"),
+    "columns by subsets": Case(4, md.LDP(1), md.MeanAbsoluteError(), "columns"),
+    "columns by programs": Case(4, ANY, md.HammingLoss(), "columns"),
+    "interior, arrow": Case(4, md.LDP(1), md.MeanAbsoluteError(), "interior"),
+    "interior, dense": Case(4, ANY, md.HammingLoss(), "interior"),
+    "linear program": Case(4, ANY, md.MeanAbsoluteError()),
+    "worst case": Case(4, md.LIP(1), md.HammingLoss(worst_case=True)),
+    "set of priors": Case(4, BOX, md.HammingLoss(), "linear-program"),
+    "scalar by bands": Case(4, md.LIP(1), SCALAR, AUTO, RAYS),
     "scalar, any cone": Case(4, ANY, SCALAR, AUTO, RAYS),
-    "information": Case(4, ANY, MutualInformation(), AUTO, RAYS),
-    "information, lifts": Case(9, LIP(1), MutualInformation(), AUTO, ""),
-    "histogram": Case(5, ContextAwareLDP(budgets(5)), HISTOGRAM, AUTO, RAYS),
+    "information": Case(4, ANY, md.MutualInformation(), AUTO, RAYS),
+    "information, lifts": Case(9, md.LIP(1), md.MutualInformation(), AUTO, ""),
+    "histogram": Case(5, md.ContextAwareLDP(budgets(5)), HISTOGRAM, AUTO, RAYS),
     "histogram by local search": Case(4, ANY, HISTOGRAM, AUTO, RAYS, few_rays=True),
-    "guess by rays": Case(4, ANY, BayesAccuracy(), "extreme-rays", RAYS),
+    "guess by rays": Case(4, ANY, md.BayesAccuracy(), "extreme-rays", RAYS),
     "of one's own": Case(4, ANY, TwoGuesses(), AUTO, ""),
-    "risk": Case(4, ANY, L2Risk(), AUTO, ""),
-    "risk, roots": Case(4, LDP(1), TVRisk(), "estimation", ""),
-    "risk, worst case": Case(4, LDP(1), L2Risk(worst_case=True), "estimation", ""),
-    "risk by local search": Case(4, ANY, L2Risk(), AUTO, "", few_rays=True),
-    "readings": Case(4, ANY, UnbiasedVariance(), AUTO, ""),
-    "readings, worst case": Case(4, LDP(1), UnbiasedVariance(worst_case=True), AUTO, ""),
-    "whole channel": Case(4, ApproximateLDP(1, "0.01"), MeanAbsoluteError(), AUTO, "textbook"),
-    "information bounded": Case(
-        4, MutualInformationLeakage("0.2"), HammingLoss(), AUTO, "textbook"
+    "risk": Case(4, ANY, md.L2Risk(), AUTO, ""),
+    "risk, roots": Case(4, md.LDP(1), md.TVRisk(), "estimation", ""),
+    "risk, worst case": Case(4, md.LDP(1), md.L2Risk(worst_case=True), "estimation", ""),
+    "risk by local search": Case(4, ANY, md.L2Risk(), AUTO, "", few_rays=True),
+    "readings": Case(4, ANY, md.UnbiasedVariance(), AUTO, ""),
+    "readings, worst case": Case(4, md.LDP(1), md.UnbiasedVariance(worst_case=True), AUTO, ""),
+    "whole channel": Case(
+        4, md.ApproximateLDP(1, "0.01"), md.MeanAbsoluteError(), AUTO, "textbook"
     ),
-    "by cvxpy": Case(4, LDP(1), HammingLoss(), "cvxpy:CLARABEL"),
-    "convex loss": Case(4, LDP(1), Roughness(), AUTO, ""),
-    "closed form": Case(4, LDP(1), L2Risk(), AUTO, ""),
-    "constraint of one's own": Case(4, LDP(1), MeanAbsoluteError(), AUTO, "", terms=same_law),
-    "objective of one's own": Case(4, LDP(1), HammingLoss(), AUTO, "", terms=smooth),
+    "information bounded": Case(
+        4, md.MutualInformationLeakage("0.2"), md.HammingLoss(), AUTO, "textbook"
+    ),
+    "by cvxpy": Case(4, md.LDP(1), md.HammingLoss(), "cvxpy:CLARABEL"),
+    "convex loss": Case(4, md.LDP(1), Roughness(), AUTO, ""),
+    "closed form": Case(4, md.LDP(1), md.L2Risk(), AUTO, ""),
+    "constraint of one's own": Case(4, md.LDP(1), md.MeanAbsoluteError(), AUTO, "", terms=same_law),
+    "objective of one's own": Case(4, md.LDP(1), md.HammingLoss(), AUTO, "", terms=smooth),
 }
 
 
@@ -181,8 +161,8 @@ class Known:
         The reports of progress.
     """
 
-    problem: Problem
-    solution: Solution
+    problem: md.Problem
+    solution: md.Solution
     calls: int
     told: list[Progress]
 
@@ -198,6 +178,6 @@ def known(name: str) -> Known:
     return Known(problem, solution, len(faults.calls), told)
 
 
-def as_loss(problem: Problem, number: Fraction) -> float:
+def as_loss(problem: md.Problem, number: Fraction) -> float:
     """An objective with its sign changed where it is a gain."""
     return float(-number if problem.utility.is_maximized else number)

@@ -10,19 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mechdesign as md
 import problems.families
 import solvers
-from mechdesign.files import load_problem
-from mechdesign.notions import BoundedPriorLIP, MutualInformationLeakage
-from mechdesign.problem import Problem
-from mechdesign.utilities import (
-    BayesAccuracy,
-    ColumnUtility,
-    EstimationRisk,
-    LinearUtility,
-    PosteriorMeanSquaredError,
-    UnbiasedVariance,
-)
+from mechdesign.utilities import EstimationRisk, LinearUtility
 from problems.families import FAMILIES
 from solvers import SOLVERS, SolverResult, UnsuitableError, libqif
 from solvers.definitions import loss, rows
@@ -79,16 +70,16 @@ MOST_UNKNOWNS = {
 
 
 @lru_cache
-def stated(name: str) -> Problem:
+def stated(name: str) -> md.Problem:
     if name in LIBRARY:
-        return load_problem(LIBRARY[name])
+        return md.load_problem(LIBRARY[name])
     family, size = name.split()
     return FAMILIES[family](int(size))
 
 
-def is_scalar_error(problem: Problem) -> bool:
+def is_scalar_error(problem: md.Problem) -> bool:
     utility = problem.utility
-    return isinstance(utility, PosteriorMeanSquaredError) and not utility.histogram
+    return isinstance(utility, md.PosteriorMeanSquaredError) and not utility.histogram
 
 
 def takes(solver: str, name: str) -> bool:
@@ -96,17 +87,19 @@ def takes(solver: str, name: str) -> bool:
     problem = stated(name)
     if solver == "closed-form":
         return name in CLOSED_FORMS
-    if isinstance(problem.utility, EstimationRisk | UnbiasedVariance):
+    if isinstance(problem.utility, EstimationRisk | md.UnbiasedVariance):
         return solver == "ours"
     if not problem.is_conic:
-        informed = any(isinstance(notion, MutualInformationLeakage) for notion in problem.privacy)
+        informed = any(
+            isinstance(notion, md.MutualInformationLeakage) for notion in problem.privacy
+        )
         convex = solver.startswith(("cvxpy", "textbook")) and not (informed and "HIGHS" in solver)
         return solver == "ours" or convex
     if solver == "vertices":
         many_priors = hasattr(problem.privacy[0], "priors")
         return len(problem.domain) <= (3 if many_priors else MOST_FOR_ALL_RAYS)
-    if isinstance(problem.utility, ColumnUtility):
-        if isinstance(problem.utility, BayesAccuracy):
+    if isinstance(problem.utility, md.ColumnUtility):
+        if isinstance(problem.utility, md.BayesAccuracy):
             return solver in ("ours", "extreme-rays") or solver.startswith("linear-program")
         scalar = is_scalar_error(problem)
         return solver in ("ours", "extreme-rays") or (scalar and solver == "decoder-grid")
@@ -196,7 +189,7 @@ def test_compiled_rows_and_losses_are_the_definitions(name: str) -> None:
         assert np.allclose(compiled, loss(problem), rtol=1e-14, atol=0)
     ours, theirs = unit(problem.cone.matrix().toarray()), unit(rows(problem).astype(float))
     notion = problem.privacy[0]
-    if isinstance(notion, BoundedPriorLIP):  # redundant members may be listed
+    if isinstance(notion, md.BoundedPriorLIP):  # redundant members may be listed
         assert all(np.abs(ours - row).max(axis=1).min() < 1e-12 for row in theirs)
         assert all(np.abs(theirs - row).max(axis=1).min() < 1e-12 for row in ours)
     else:

@@ -10,20 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mechdesign import (
-    LDP,
-    LIP,
-    ApproximateLDP,
-    HammingLoss,
-    L2Risk,
-    MeanAbsoluteError,
-    MetricPrivacy,
-    PosteriorMeanSquaredError,
-    Problem,
-    SolverError,
-    TVRisk,
-    design,
-)
+import mechdesign as md
 from mechdesign.search.conic.cvxpy_solver import TIME_LIMITS, solve_conic
 from mechdesign.search.conic.non_conic import solve_non_conic
 from mechdesign.search.estimation_risk.ray_classes import RayClasses
@@ -37,23 +24,25 @@ from tests.search.routes_support import uneven
 
 
 def test_the_limit_ends_a_search_that_would_take_minutes() -> None:
-    scalar = PosteriorMeanSquaredError()
-    problem = Problem(range(200), MetricPrivacy("0.1", "absolute"), scalar, prior=uneven(200))
-    solution = design(problem, time_limit=1)
+    scalar = md.PosteriorMeanSquaredError()
+    problem = md.Problem(range(200), md.MetricPrivacy("0.1", "absolute"), scalar, prior=uneven(200))
+    solution = md.design(problem, time_limit=1)
     assert any("time limit" in note for note in solution.notes)
     assert solution.bound <= solution.value
     assert problem.cone.holds(solution.channel)
 
 
 @pytest.mark.parametrize(
-    ("k", "utility"), [(12, PosteriorMeanSquaredError(histogram=True)), (30, None)]
+    ("k", "utility"), [(12, md.PosteriorMeanSquaredError(histogram=True)), (30, None)]
 )
 def test_a_large_gap_takes_fewer_rounds_than_a_small_one(k: int, utility: Any) -> None:
     counts = []
     for gap in (0.3, None):
         rounds: list[Progress] = []
-        problem = Problem(range(k), LIP(1), utility or PosteriorMeanSquaredError(), prior=uneven(k))
-        design(problem, gap=gap, progress=rounds.append)
+        problem = md.Problem(
+            range(k), md.LIP(1), utility or md.PosteriorMeanSquaredError(), prior=uneven(k)
+        )
+        md.design(problem, gap=gap, progress=rounds.append)
         counts.append(len(rounds))
     assert 1 <= counts[0] < counts[1]
 
@@ -73,15 +62,17 @@ class Stopped:
         self.limits.interrupted = len(self.told) >= self.after
 
 
-@pytest.mark.parametrize("risk", [L2Risk(worst_case=True), TVRisk(worst_case=True), TVRisk()])
-@pytest.mark.parametrize("notion", [LDP(1), LDP("0.1")])
-def test_classes_cut_short_need_few_outputs(notion: LDP, risk: L2Risk | TVRisk) -> None:
+@pytest.mark.parametrize(
+    "risk", [md.L2Risk(worst_case=True), md.TVRisk(worst_case=True), md.TVRisk()]
+)
+@pytest.mark.parametrize("notion", [md.LDP(1), md.LDP("0.1")])
+def test_classes_cut_short_need_few_outputs(notion: md.LDP, risk: md.L2Risk | md.TVRisk) -> None:
     """All 2**14 - 2 rays are in use when the search begins; few of them tell as much."""
-    problem = Problem(range(14), notion, risk)
+    problem = md.Problem(range(14), notion, risk)
     assert RayClasses.of(problem.cone) is not None
     raw = solve_estimation(problem, Stopped(1).limits)
     assert raw.matrix.shape[1] <= 14 * 15 + 1
-    solution = design(problem, route="estimation", time_limit=1e-9)
+    solution = md.design(problem, route="estimation", time_limit=1e-9)
     assert len(solution.channel.outputs) <= 14 * 15 + 1
     assert 0.01 < solution.gap < 1
 
@@ -114,7 +105,7 @@ class AskedOften(Limits):
 @pytest.mark.parametrize("method", ["simplex", "ipm"])
 def test_highs_asks_between_its_steps(method: str) -> None:
     limits = AskedOften()
-    with pytest.raises(SolverError, match=rf"HiGHS \({method}\) stopped: asked often enough"):
+    with pytest.raises(md.SolverError, match=rf"HiGHS \({method}\) stopped: asked often enough"):
         solve_lp(assignment(60), method, limits)
     assert limits.asked > limits.most
 
@@ -122,7 +113,7 @@ def test_highs_asks_between_its_steps(method: str) -> None:
 @pytest.mark.parametrize("method", ["simplex", "ipm"])
 def test_highs_stops_when_time_is_over(method: str) -> None:
     words = rf"HiGHS \({method}\) stopped: the time limit of 0.02 s was reached"
-    with pytest.raises(SolverError, match=words):
+    with pytest.raises(md.SolverError, match=words):
         solve_lp(assignment(250), method, Limits(seconds=0.02))
 
 
@@ -138,8 +129,8 @@ def test_enough_time_changes_nothing() -> None:
 @pytest.mark.parametrize("worst_case", [False, True])
 def test_a_linear_program_that_is_cut_short_still_bounds(method: str, worst_case: bool) -> None:
     """The multipliers of any step bound the optimum, and there is a channel to be repaired."""
-    utility = MeanAbsoluteError(worst_case=worst_case)
-    program, _ = conic_program(Problem(range(30), LDP(1), utility))
+    utility = md.MeanAbsoluteError(worst_case=worst_case)
+    program, _ = conic_program(md.Problem(range(30), md.LDP(1), utility))
     program = replace(program, is_priced=False)  # multipliers are asked for
     best, limits = by_highs(program, Limits()), AskedOften()
     limits.most = 100
@@ -159,26 +150,28 @@ def test_a_linear_program_that_is_cut_short_still_bounds(method: str, worst_case
 
 @pytest.mark.parametrize("name", sorted(set(TIME_LIMITS) & set(cp.installed_solvers())))
 def test_solvers_of_cvxpy_know_their_time_limit(name: str) -> None:
-    problem = Problem(range(3), LDP(1), HammingLoss())
+    problem = md.Problem(range(3), md.LDP(1), md.HammingLoss())
     raw = solve_conic(problem, name, Limits(seconds=60))
     assert raw.matrix == pytest.approx(solve_conic(problem, name).matrix, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["CLARABEL", "HIGHS"])
 def test_solvers_of_cvxpy_stop_when_time_is_over(name: str) -> None:
-    problem = Problem(range(30), MetricPrivacy("0.2", "absolute"), MeanAbsoluteError())
-    with pytest.raises(SolverError, match=f"{name} .*: the time limit of 0.01 s"):
+    problem = md.Problem(range(30), md.MetricPrivacy("0.2", "absolute"), md.MeanAbsoluteError())
+    with pytest.raises(md.SolverError, match=f"{name} .*: the time limit of 0.01 s"):
         solve_conic(problem, name, Limits(seconds=0.01))
-    with pytest.raises(SolverError, match=f"{name} was not started: the time limit"):
+    with pytest.raises(md.SolverError, match=f"{name} was not started: the time limit"):
         solve_conic(problem, name, Limits(seconds=0.0))
 
 
 def test_an_interrupt_stops_the_next_step() -> None:
     limits = Limits()
     limits.interrupted = True
-    problem = Problem(range(9), ApproximateLDP(1, "0.01"), MeanAbsoluteError(), prior=uneven(9))
+    problem = md.Problem(
+        range(9), md.ApproximateLDP(1, "0.01"), md.MeanAbsoluteError(), prior=uneven(9)
+    )
     for solve in (solve_non_conic, solve_linear):
-        with pytest.raises(SolverError, match="interrupted"):
+        with pytest.raises(md.SolverError, match="interrupted"):
             solve(problem, "simplex", limits)
-    with pytest.raises(SolverError, match="interrupted"):
+    with pytest.raises(md.SolverError, match="interrupted"):
         solve_conic(problem, "CLARABEL", limits)

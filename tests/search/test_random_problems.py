@@ -11,39 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, event, given, settings, strategies as st
 
-from mechdesign import design
-from mechdesign.domain import Domain
-from mechdesign.notions import (
-    LDP,
-    LIP,
-    NOTIONS,
-    PML,
-    AsymmetricLift,
-    BlockLDP,
-    DifferentialIdentifiability,
-    HighLowLDP,
-    LinearNotion,
-    MetricPrivacy,
-    Notion,
-)
+import mechdesign as md
+from mechdesign.notions import NOTIONS, Notion
 from mechdesign.notions.non_conic import WholeChannelNotion
-from mechdesign.prior import Prior
-from mechdesign.problem import Problem
 from mechdesign.search import plan
 from mechdesign.search.limits import Limits
 from mechdesign.search.starts.remapping import remapped
-from mechdesign.utilities import (
-    BayesAccuracy,
-    ColumnUtility,
-    Distortion,
-    EuclideanDistance,
-    HammingLoss,
-    LinearUtility,
-    MeanAbsoluteError,
-    MeanSquaredDistance,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-)
+from mechdesign.utilities import LinearUtility
 from solvers import SOLVERS, UnsuitableError
 from solvers.definitions import loss
 from tests.strategies import KINDS, broken, budgets, cases
@@ -68,19 +42,19 @@ counts = st.one_of(st.integers(0, 20), st.integers(1, 1000), st.sampled_from([0,
 
 
 @st.composite
-def utilities(draw: Any, domain: Domain) -> tuple[LinearUtility, list[Any] | None]:
+def utilities(draw: Any, domain: md.Domain) -> tuple[LinearUtility, list[Any] | None]:
     """Return a loss that the domain has, and outputs: the default ones or random ones."""
-    kinds: list[type[LinearUtility]] = [HammingLoss, Distortion]
-    kinds += [MeanSquaredDistance, EuclideanDistance]
+    kinds: list[type[LinearUtility]] = [md.HammingLoss, md.Distortion]
+    kinds += [md.MeanSquaredDistance, md.EuclideanDistance]
     if domain.numbers is not None:
-        kinds += [MeanAbsoluteError]
+        kinds += [md.MeanAbsoluteError]
     kind = draw(st.sampled_from(kinds))
     worst_case = draw(st.booleans())
-    if kind is Distortion:
+    if kind is md.Distortion:
         m = draw(st.integers(1, 8))
         row = st.lists(st.integers(0, 50), min_size=m, max_size=m)
         matrix = draw(st.lists(row, min_size=len(domain), max_size=len(domain)))
-        return Distortion(matrix, worst_case), list(range(m))
+        return md.Distortion(matrix, worst_case), list(range(m))
     if draw(st.booleans()):
         return kind(worst_case), None
     one: st.SearchStrategy[Any] = st.sampled_from(domain.labels)
@@ -101,7 +75,7 @@ def linear(draw: Any, k: int) -> Notion:
         least = max(0.0, float(np.log(sum(left.values()) / sum(right.values()))))
         room = draw(st.sampled_from(["0.001", "0.3", "1", "4"]))
         rows.append((f"row {n}", left, Fraction(least) + Fraction(room), right))
-    return LinearNotion(rows)
+    return md.LinearNotion(rows)
 
 
 ALL = [*(kind for kind in KINDS if kind != "grid"), "linear"]
@@ -109,9 +83,9 @@ INTERSECTION = "intersection"
 
 
 @st.composite
-def statements(draw: Any, names: list[str], k: int) -> tuple[Domain, list[Notion], Prior]:
+def statements(draw: Any, names: list[str], k: int) -> tuple[md.Domain, list[Notion], md.Prior]:
     """Notions on one domain, with more inputs and budgets and priors of any size."""
-    domain, notions, given = Domain.range(k), list[Notion](), list[Prior]()
+    domain, notions, given = md.Domain.range(k), list[Notion](), list[md.Prior]()
     for name in names:
         if name == "linear":
             notions.append(draw(linear(k)))
@@ -119,7 +93,7 @@ def statements(draw: Any, names: list[str], k: int) -> tuple[Domain, list[Notion
         if name == "metric" and (len(names) > 1 or draw(st.booleans())):  # symmetric or not
             row = st.lists(st.integers(0, 8), min_size=k, max_size=k)
             matrix = draw(st.lists(row, min_size=k, max_size=k))
-            notions.append(MetricPrivacy(draw(budgets()), matrix))
+            notions.append(md.MetricPrivacy(draw(budgets()), matrix))
             continue
         case = draw(cases((name,), k))
         notion, domain = case.notion, case.domain
@@ -130,11 +104,11 @@ def statements(draw: Any, names: list[str], k: int) -> tuple[Domain, list[Notion
             notion = case.at(least + Fraction(draw(st.sampled_from(EXTREME))))
         notions.append(notion)
     drawn = draw(st.lists(counts, min_size=k, max_size=k).filter(any))
-    return domain, notions, (given or [Prior.from_counts(drawn)])[0]
+    return domain, notions, (given or [md.Prior.from_counts(drawn)])[0]
 
 
 @st.composite
-def random_problem(draw: Any, name: str) -> Problem:
+def random_problem(draw: Any, name: str) -> md.Problem:
     names = [name]
     if name == INTERSECTION:
         names = draw(st.lists(st.sampled_from(ALL), min_size=2, max_size=3, unique=True))
@@ -143,7 +117,7 @@ def random_problem(draw: Any, name: str) -> Problem:
     ordered = any(one.startswith("bounded-prior") for one in names)  # vertices by orders
     domain, notions, prior = draw(statements(names, draw(st.integers(1, 6 if ordered else 8))))
     utility, outputs = draw(utilities(domain))
-    return Problem(domain, notions, utility, prior=prior, outputs=outputs)
+    return md.Problem(domain, notions, utility, prior=prior, outputs=outputs)
 
 
 def test_every_notion_about_columns_is_drawn() -> None:
@@ -159,14 +133,14 @@ def test_every_notion_about_columns_is_drawn() -> None:
 def test_value_bound_and_privacy(name: str, examples: int) -> None:
     @random_problems(examples)
     @given(random_problem(name))
-    def run(problem: Problem) -> None:
+    def run(problem: md.Problem) -> None:
         hold_against_the_direct_lp(problem)
 
     run()
 
 
-def hold_against_the_direct_lp(problem: Problem) -> None:
-    solution = design(problem)
+def hold_against_the_direct_lp(problem: md.Problem) -> None:
+    solution = md.design(problem)
     scale = float(loss(problem).max())
     slack = TOLERANCE * max(scale, 1e-300)
 
@@ -191,16 +165,16 @@ def hold_against_the_direct_lp(problem: Problem) -> None:
     assert abs(float(solution.value) - reference) <= slack, (solution, reference)
 
 
-def estimates(k: int) -> st.SearchStrategy[ColumnUtility]:
+def estimates(k: int) -> st.SearchStrategy[md.ColumnUtility]:
     values = st.lists(st.integers(-9, 9), min_size=k, max_size=k)
-    return values.map(PosteriorMeanSquaredError)
+    return values.map(md.PosteriorMeanSquaredError)
 
 
-GAINS: dict[str, Callable[[int], st.SearchStrategy[ColumnUtility]]] = {
+GAINS: dict[str, Callable[[int], st.SearchStrategy[md.ColumnUtility]]] = {
     "estimate": estimates,
-    "histogram": lambda _k: st.just(PosteriorMeanSquaredError(histogram=True)),
-    "information": lambda _k: st.just(MutualInformation()),
-    "accuracy": lambda _k: st.just(BayesAccuracy()),
+    "histogram": lambda _k: st.just(md.PosteriorMeanSquaredError(histogram=True)),
+    "information": lambda _k: st.just(md.MutualInformation()),
+    "accuracy": lambda _k: st.just(md.BayesAccuracy()),
 }
 """How to draw a sum of gains for so many inputs."""
 
@@ -218,17 +192,17 @@ def test_a_sum_of_gains_is_that_of_all_rays(objective: str, examples: int) -> No
         many = any(name.startswith("bounded-prior") for name in names)  # rows at many priors
         k = data.draw(st.integers(1, 3 if many else 4))
         domain, notions, prior = data.draw(statements(names, k))
-        problem = Problem(domain, notions, data.draw(GAINS[objective](k)), prior=prior)
+        problem = md.Problem(domain, notions, data.draw(GAINS[objective](k)), prior=prior)
         hold_against_all_rays(problem)
 
     run()
 
 
-def hold_against_all_rays(problem: Problem) -> None:
-    solution, prior = design(problem), problem.prior
-    assert isinstance(problem.utility, ColumnUtility)
+def hold_against_all_rays(problem: md.Problem) -> None:
+    solution, prior = md.design(problem), problem.prior
+    assert isinstance(problem.utility, md.ColumnUtility)
     slack = TOLERANCE
-    if isinstance(problem.utility, PosteriorMeanSquaredError) and not problem.utility.histogram:
+    if isinstance(problem.utility, md.PosteriorMeanSquaredError) and not problem.utility.histogram:
         slack *= float(max(problem.utility.given or (), key=abs)) ** 2
     least, most = solution.bound, solution.value
     if problem.utility.is_maximized:
@@ -246,82 +220,82 @@ def hold_against_all_rays(problem: Problem) -> None:
     assert abs(float(solution.value) - reference) <= slack
 
 
-def counted(values: Any, privacy: Any, utility: Any, counts: list[int], **more: Any) -> Problem:
-    return Problem(values, privacy, utility, prior=Prior.from_counts(counts), **more)
+def counted(values: Any, privacy: Any, utility: Any, counts: list[int], **more: Any) -> md.Problem:
+    return md.Problem(values, privacy, utility, prior=md.Prior.from_counts(counts), **more)
 
 
 ONCE_WRONG = {
-    "huge epsilon": lambda: counted([0, 1], LIP(800), HammingLoss(), [4, 6]),
-    "nothing binds": lambda: counted([0, 1], PML(1), HammingLoss(), [55, 45]),
+    "huge epsilon": lambda: counted([0, 1], md.LIP(800), md.HammingLoss(), [4, 6]),
+    "nothing binds": lambda: counted([0, 1], md.PML(1), md.HammingLoss(), [55, 45]),
     "an input that never occurs": lambda: counted(
         range(7),
-        PML("4.588"),
-        PosteriorMeanSquaredError([54, 301, 756, 158, 198, 703, 185]),
+        md.PML("4.588"),
+        md.PosteriorMeanSquaredError([54, 301, 756, 158, 198, 703, 185]),
         [0, 19, 61, 79, 25, 4, 23],
     ),
     "an input that almost always occurs": lambda: counted(
         range(10),
-        BlockLDP("10.44", [[1, 2, 9], [0, 6], [4, 7], [3, 5, 8]]),
-        PosteriorMeanSquaredError([998, 315, 395, 829, 831, 696, 973, 676, 900, 620]),
+        md.BlockLDP("10.44", [[1, 2, 9], [0, 6], [4, 7], [3, 5, 8]]),
+        md.PosteriorMeanSquaredError([998, 315, 395, 829, 831, 696, 973, 676, 900, 620]),
         [17, 52, 85, 88, 36, 28, 100_000_000, 26, 88, 76],
     ),
-    "nothing binds, epsilon 40": lambda: counted(range(3), LDP(40), HammingLoss(), [1, 2, 3]),
+    "nothing binds, epsilon 40": lambda: counted(range(3), md.LDP(40), md.HammingLoss(), [1, 2, 3]),
     "thin cone": lambda: counted(
         ["a", "b", "c", "d"],
-        AsymmetricLift("1e-6", "0.001"),
-        HammingLoss(worst_case=True),
+        md.AsymmetricLift("1e-6", "0.001"),
+        md.HammingLoss(worst_case=True),
         [623, 10000422, 10000422, 221],
     ),
     "small value": lambda: counted(
         range(6),
-        MetricPrivacy(12, "absolute"),
-        MeanAbsoluteError(worst_case=True),
+        md.MetricPrivacy(12, "absolute"),
+        md.MeanAbsoluteError(worst_case=True),
         [290, 11, 11, 0, 406, 290],
     ),
     "epsilon 0, worst case": lambda: counted(
         [-0.1, 4.5, 0.4, -0.4],
-        LIP(0),
-        MeanSquaredDistance(worst_case=True),
+        md.LIP(0),
+        md.MeanSquaredDistance(worst_case=True),
         [1, 0, 553, 553],
     ),
     "epsilon 0, a likely input": lambda: counted(
         range(5),
-        LIP(0),
-        HammingLoss(worst_case=True),
+        md.LIP(0),
+        md.HammingLoss(worst_case=True),
         [2, 271, 17, 999, 10**7],
         outputs=[1, 4, 2, 0, 0.25, -12.25, 6.5, -15.0],
     ),
     "constant f": lambda: counted(
         range(3),
-        BlockLDP(0, blocks=[[0, 1], [2]]),
-        PosteriorMeanSquaredError([0, 0, 0]),
+        md.BlockLDP(0, blocks=[[0, 1], [2]]),
+        md.PosteriorMeanSquaredError([0, 0, 0]),
         [1, 1, 1],
     ),
     "estimate, prior zeros": lambda: counted(
-        range(4), LDP(800), PosteriorMeanSquaredError([6, 2, 1, 6]), [6, 1, 0, 0]
+        range(4), md.LDP(800), md.PosteriorMeanSquaredError([6, 2, 1, 6]), [6, 1, 0, 0]
     ),
     "estimate, prior ratio of 1e7": lambda: counted(
         range(4),
-        DifferentialIdentifiability("15.425"),
-        PosteriorMeanSquaredError([0, -8, -8, -8]),
+        md.DifferentialIdentifiability("15.425"),
+        md.PosteriorMeanSquaredError([0, -8, -8, -8]),
         [2, 13, 10**7 + 1, 10**7 + 1],
     ),
     "estimate, small value": lambda: counted(
         range(4),
-        [BlockLDP(12, blocks=[[0, 1], [3], [2]]), LIP(12)],
-        PosteriorMeanSquaredError([7, 8, 7, -3]),
+        [md.BlockLDP(12, blocks=[[0, 1], [3], [2]]), md.LIP(12)],
+        md.PosteriorMeanSquaredError([7, 8, 7, -3]),
         [268, 1, 75, 75],
     ),
     "estimate, large duals": lambda: counted(
         range(4),
-        [PML(20), HighLowLDP(20, [0])],
-        PosteriorMeanSquaredError([-3, -9, -3, 9]),
+        [md.PML(20), md.HighLowLDP(20, [0])],
+        md.PosteriorMeanSquaredError([-3, -9, -3, 9]),
         [6, 5, 5, 6],
     ),
     "estimate, large duals again": lambda: counted(
         range(4),
-        MetricPrivacy(5, [[1, 4, 2, 0], [7, 4, 7, 0], [7, 1, 1, 8], [6, 6, 3, 2]]),
-        PosteriorMeanSquaredError([8, 5, -2, -4]),
+        md.MetricPrivacy(5, [[1, 4, 2, 0], [7, 4, 7, 0], [7, 1, 1, 8], [6, 6, 3, 2]]),
+        md.PosteriorMeanSquaredError([8, 5, -2, -4]),
         [458, 1, 1, 11],
     ),
 }
@@ -331,7 +305,7 @@ ONCE_WRONG = {
 @pytest.mark.parametrize("name", ONCE_WRONG)
 def test_once_wrong(name: str) -> None:
     problem = ONCE_WRONG[name]()
-    if isinstance(problem.utility, ColumnUtility):
+    if isinstance(problem.utility, md.ColumnUtility):
         hold_against_all_rays(problem)
     else:
         hold_against_the_direct_lp(problem)
@@ -347,7 +321,7 @@ def test_once_wrong(name: str) -> None:
     ],
 )
 def test_an_error_next_to_nothing_is_optimal(name: str) -> None:
-    assert design(ONCE_WRONG[name]()).status == "optimal"
+    assert md.design(ONCE_WRONG[name]()).status == "optimal"
 
 
 def float_above(epsilon: Fraction) -> float:
@@ -362,8 +336,8 @@ def test_structural_zeros_stay_zero(name: str) -> None:
 
     @random_problems(12)
     @given(random_problem(name))
-    def run(problem: Problem) -> None:
-        solution = design(problem, route="linear-program:simplex")
+    def run(problem: md.Problem) -> None:
+        solution = md.design(problem, route="linear-program:simplex")
         route, _ = next(plan(problem, "linear-program:simplex", Limits(), []))
         raw = route.solve(problem, Limits())
         compared = np.zeros((len(problem.domain),) * 2, dtype=bool)

@@ -10,25 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mechdesign import (
-    LDP,
-    LIP,
-    BayesAccuracy,
-    Distortion,
-    HammingLoss,
-    InputError,
-    L2Risk,
-    MeanAbsoluteError,
-    MetricPrivacy,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-    Problem,
-    UnsupportedError,
-    design,
-)
+import mechdesign as md
 from mechdesign.cli.design import COMMANDS
 from mechdesign.kernel import verify
-from mechdesign.notions import ApproximateLDP
 from mechdesign.search import AUTO, NOISE, ROUTES, RawSolution, Route, plan, router
 from mechdesign.search.interior import solve as interior
 from mechdesign.search.limits import Limits
@@ -40,23 +24,27 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 SKEWED = [0.5, 0.3, 0.2]
 
 PROBLEMS = {
-    "a formula": Problem(range(3), LDP(1), HammingLoss()),
-    "a loss on a line": Problem(range(3), LDP(1), MeanAbsoluteError(), prior=SKEWED),
-    "a small program": Problem(range(3), [LDP(1), LIP(1)], MeanAbsoluteError(), prior=SKEWED),
-    "a worst case": Problem(range(3), LDP(1), HammingLoss(worst_case=True), prior=SKEWED),
-    "a line": Problem(range(24), MetricPrivacy(1, "absolute"), MeanAbsoluteError()),
-    "a large program": Problem(
+    "a formula": md.Problem(range(3), md.LDP(1), md.HammingLoss()),
+    "a loss on a line": md.Problem(range(3), md.LDP(1), md.MeanAbsoluteError(), prior=SKEWED),
+    "a small program": md.Problem(
+        range(3), [md.LDP(1), md.LIP(1)], md.MeanAbsoluteError(), prior=SKEWED
+    ),
+    "a worst case": md.Problem(range(3), md.LDP(1), md.HammingLoss(worst_case=True), prior=SKEWED),
+    "a line": md.Problem(range(24), md.MetricPrivacy(1, "absolute"), md.MeanAbsoluteError()),
+    "a large program": md.Problem(
         range(40),
-        LDP(1),
-        Distortion([[abs(x * x - y * y) % 7 for y in range(40)] for x in range(40)]),
+        md.LDP(1),
+        md.Distortion([[abs(x * x - y * y) % 7 for y in range(40)] for x in range(40)]),
         outputs=range(40),
         prior=[(x + 1) / 820 for x in range(40)],
     ),
-    "a guess": Problem(range(3), LDP(1), BayesAccuracy(), prior=SKEWED),
-    "a scalar": Problem(range(3), LDP(1), PosteriorMeanSquaredError(), prior=SKEWED),
-    "information": Problem(range(3), LDP(1), MutualInformation(), prior=SKEWED),
-    "a risk": Problem(range(3), LDP(1), L2Risk(), prior=SKEWED),
-    "the whole channel": Problem(range(3), ApproximateLDP(1, "0.1"), HammingLoss(), prior=SKEWED),
+    "a guess": md.Problem(range(3), md.LDP(1), md.BayesAccuracy(), prior=SKEWED),
+    "a scalar": md.Problem(range(3), md.LDP(1), md.PosteriorMeanSquaredError(), prior=SKEWED),
+    "information": md.Problem(range(3), md.LDP(1), md.MutualInformation(), prior=SKEWED),
+    "a risk": md.Problem(range(3), md.LDP(1), md.L2Risk(), prior=SKEWED),
+    "the whole channel": md.Problem(
+        range(3), md.ApproximateLDP(1, "0.1"), md.HammingLoss(), prior=SKEWED
+    ),
 }
 
 PLANS = {
@@ -101,8 +89,8 @@ def test_a_route_solves_the_problems_that_it_accepts(name: str, route: str) -> N
         assert raw.matrix.shape[0] == len(problem.domain)
         assert raw.matrix.sum(axis=1) == pytest.approx(1, abs=1e-6)
     else:
-        with pytest.raises(UnsupportedError, match=r"^(route|utility\.objective|objective): "):
-            design(problem, route=asked)
+        with pytest.raises(md.UnsupportedError, match=r"^(route|utility\.objective|objective): "):
+            md.design(problem, route=asked)
 
 
 def test_the_docs_list_the_registry() -> None:
@@ -123,13 +111,13 @@ def test_the_command_and_the_docstring_name_every_route() -> None:
     (action,) = [a for a in commands.choices["solve"]._actions if "--route" in a.option_strings]
     words = re.findall(r"[a-z-]+(?=[,:]| or | and |$)", action.help or "")
     assert set(words) & {AUTO, *ROUTES} == {AUTO, *ROUTES}
-    quoted = re.findall(r'``"([a-z-]+)(?::NAME)?"``', design.__doc__ or "")
+    quoted = re.findall(r'``"([a-z-]+)(?::NAME)?"``', md.design.__doc__ or "")
     assert {AUTO, *ROUTES} <= set(quoted)
 
 
 def test_the_error_of_an_unknown_route_lists_the_registry() -> None:
-    with pytest.raises(InputError) as caught:
-        design(PROBLEMS["a formula"], route="colums")
+    with pytest.raises(md.InputError) as caught:
+        md.design(PROBLEMS["a formula"], route="colums")
     assert caught.value.expected == f"one of {', '.join((AUTO, *ROUTES, NOISE))}"
     assert caught.value.hint == "did you mean 'columns'?"
 
@@ -137,8 +125,8 @@ def test_the_error_of_an_unknown_route_lists_the_registry() -> None:
 def test_a_refusal_names_the_purpose_of_the_route() -> None:
     problem = PROBLEMS["information"]
     for route in ("interior", "estimation"):
-        with pytest.raises(UnsupportedError) as caught:
-            design(problem, route=route)
+        with pytest.raises(md.UnsupportedError) as caught:
+            md.design(problem, route=route)
         assert caught.value.hint == f"it is {ROUTES[route].summary}"
 
 
@@ -151,14 +139,16 @@ class RandomizedResponse(Route):
     name = "own"
     summary = "randomized response"
 
-    def suits(self, problem: Problem, named: bool = False) -> str | None:
+    def suits(self, problem: md.Problem, named: bool = False) -> str | None:
         """Ask for Hamming loss under one budget."""
-        suits = problem.sole_notion(LDP) is not None and isinstance(problem.utility, HammingLoss)
+        suits = problem.sole_notion(md.LDP) is not None and isinstance(
+            problem.utility, md.HammingLoss
+        )
         return "the loss counts errors" if suits else None
 
-    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+    def solve(self, problem: md.Problem, limits: Limits) -> RawSolution:
         """Return the channel, without a proof."""
-        k, notion = len(problem.domain), problem.sole_notion(LDP)
+        k, notion = len(problem.domain), problem.sole_notion(md.LDP)
         assert notion is not None
         Q = np.ones((k, k)) + np.expm1(float(notion.epsilon)) * np.eye(k)
         return RawSolution(Q / Q.sum(axis=1), problem.outputs or (), (), "own: by hand")
@@ -174,16 +164,16 @@ def own(monkeypatch: pytest.MonkeyPatch) -> RandomizedResponse:
 
 def test_a_method_is_one_class_and_one_line(own: RandomizedResponse) -> None:
     """It is repaired and proved like any other, and tried first where it suits."""
-    problem = Problem(range(5), LDP(1), HammingLoss())
-    found, best = design(problem, route="own"), design(problem, route="linear-program")
+    problem = md.Problem(range(5), md.LDP(1), md.HammingLoss())
+    found, best = md.design(problem, route="own"), md.design(problem, route="linear-program")
     assert found.route == "own: by hand"
     assert found.why == "the loss counts errors"
     assert float(found.value) == pytest.approx(float(best.value))
     assert 0 < found.bound <= best.bound  # that which needs no search
     verify(found.document())
     assert next(plan(problem, AUTO, Limits(), []))[0] is own
-    assert design(problem).status == "optimal"  # the next one closes the gap
-    other = Problem(range(5), LDP(1), MeanAbsoluteError())
+    assert md.design(problem).status == "optimal"  # the next one closes the gap
+    other = md.Problem(range(5), md.LDP(1), md.MeanAbsoluteError())
     assert own not in [route for route, _ in plan(other, AUTO, Limits(), [])]
 
 
@@ -209,13 +199,13 @@ def without_repeated_outputs(program: ConicProgram) -> Reduced | None:
 def test_a_reduction_is_one_function_and_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report names it, and the proof is that of the whole problem."""
     losses = [[abs(x - y % 3) ** 2 + x * (y % 3) for y in range(6)] for x in range(4)]
-    problem = Problem(
-        range(4), LDP(1), Distortion(losses), prior=[0.1, 0.2, 0.3, 0.4], outputs=range(6)
+    problem = md.Problem(
+        range(4), md.LDP(1), md.Distortion(losses), prior=[0.1, 0.2, 0.3, 0.4], outputs=range(6)
     )
-    plain = design(problem, route="interior")
+    plain = md.design(problem, route="interior")
     monkeypatch.setattr(interior, "PRESOLVE", (without_repeated_outputs, *PRESOLVE))
     monkeypatch.setattr(interior, "symmetries", lambda _: None)
-    found = design(problem, route="interior")
+    found = md.design(problem, route="interior")
     assert any("3 outputs are repeated" in note for note in found.notes)
     assert found.status == plain.status == "optimal"
     assert float(found.value) == pytest.approx(float(plain.value))

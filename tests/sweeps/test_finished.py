@@ -16,26 +16,8 @@ from typing import Any
 
 import pytest
 
-from mechdesign import (
-    LDP,
-    LIP,
-    BayesAccuracy,
-    HammingLoss,
-    InputError,
-    L2Risk,
-    MeanAbsoluteError,
-    MetricPrivacy,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-    Problem,
-    Solution,
-    UnbiasedVariance,
-    design,
-    design_frontier,
-    design_many,
-)
+import mechdesign as md
 from mechdesign.designs import design as design_module
-from mechdesign.files import load_channel
 from mechdesign.kernel import digest, verify
 from mechdesign.sweeps import design_each, tasks
 from mechdesign.sweeps.tasks import Finished
@@ -43,42 +25,44 @@ from mechdesign.sweeps.tasks import Finished
 RARE = [0.01, 0.24, 0.25, 0.5]
 
 
-def users(count: int = 4, size: int = 5) -> list[Problem]:
+def users(count: int = 4, size: int = 5) -> list[md.Problem]:
     priors = [[1 + (7 * n * x) % 11 for x in range(size)] for n in range(count)]
     return [
-        Problem(range(size), LIP(1), MeanAbsoluteError(), prior=[p / sum(prior) for p in prior])
+        md.Problem(
+            range(size), md.LIP(1), md.MeanAbsoluteError(), prior=[p / sum(prior) for p in prior]
+        )
         for prior in priors
     ]
 
 
-def of_every_kind() -> list[Problem]:
+def of_every_kind() -> list[md.Problem]:
     """Problems whose files differ in what they hold: decoders, estimators, readings, dual parts."""
     return [
-        Problem(range(4), LIP(1), MeanAbsoluteError(), prior=RARE),
-        Problem(range(4), LDP(1), BayesAccuracy(), prior=RARE),
-        Problem(range(3), LIP(1), MutualInformation(), prior=[0.2, 0.3, 0.5]),
-        Problem(range(3), LIP(1), PosteriorMeanSquaredError(), prior=[0.2, 0.3, 0.5]),
-        Problem(range(4), LDP(1), PosteriorMeanSquaredError(histogram=True), prior=RARE),
-        Problem(range(3), LDP(1), L2Risk(), prior=[0.2, 0.3, 0.5]),
-        Problem(range(3), LDP(1), L2Risk(worst_case=True)),
-        Problem(range(3), LDP(1), UnbiasedVariance()),
-        Problem(range(4), LDP(1), MeanAbsoluteError(worst_case=True)),
-        Problem(["a", "b"], [LIP(1), LDP("1.2")], HammingLoss(), prior=[0.3, 0.7]),
-        Problem(range(4), MetricPrivacy("0.5", "absolute"), HammingLoss()),
+        md.Problem(range(4), md.LIP(1), md.MeanAbsoluteError(), prior=RARE),
+        md.Problem(range(4), md.LDP(1), md.BayesAccuracy(), prior=RARE),
+        md.Problem(range(3), md.LIP(1), md.MutualInformation(), prior=[0.2, 0.3, 0.5]),
+        md.Problem(range(3), md.LIP(1), md.PosteriorMeanSquaredError(), prior=[0.2, 0.3, 0.5]),
+        md.Problem(range(4), md.LDP(1), md.PosteriorMeanSquaredError(histogram=True), prior=RARE),
+        md.Problem(range(3), md.LDP(1), md.L2Risk(), prior=[0.2, 0.3, 0.5]),
+        md.Problem(range(3), md.LDP(1), md.L2Risk(worst_case=True)),
+        md.Problem(range(3), md.LDP(1), md.UnbiasedVariance()),
+        md.Problem(range(4), md.LDP(1), md.MeanAbsoluteError(worst_case=True)),
+        md.Problem(["a", "b"], [md.LIP(1), md.LDP("1.2")], md.HammingLoss(), prior=[0.3, 0.7]),
+        md.Problem(range(4), md.MetricPrivacy("0.5", "absolute"), md.HammingLoss()),
     ]
 
 
 @pytest.fixture
-def designed(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
+def designed(monkeypatch: pytest.MonkeyPatch) -> list[md.Problem]:
     """The problems that are designed, one by one or together, in order."""
-    seen: list[Problem] = []
+    seen: list[md.Problem] = []
     one, batch = design_module.designed, tasks._solve_batch
 
-    def noted(problem: Problem, *options: Any) -> Any:
+    def noted(problem: md.Problem, *options: Any) -> Any:
         seen.append(problem)
         return one(problem, *options)
 
-    def batch_noted(asked: Any, *options: Any) -> dict[int, Solution]:
+    def batch_noted(asked: Any, *options: Any) -> dict[int, md.Solution]:
         found = batch(asked, *options)
         seen.extend(problem for place, problem in asked if place in found)
         return found
@@ -89,12 +73,12 @@ def designed(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
 
 
 def test_finished_certificates_are_returned_unchanged(
-    tmp_path: Path, designed: list[Problem]
+    tmp_path: Path, designed: list[md.Problem]
 ) -> None:
     problems = of_every_kind()
-    first = design_many(problems, cache=tmp_path)
+    first = md.design_many(problems, cache=tmp_path)
     assert len(designed) == len(problems)
-    again = design_many(problems, cache=tmp_path)
+    again = md.design_many(problems, cache=tmp_path)
     assert len(designed) == len(problems)
     for one, other, problem in zip(first, again, problems, strict=True):
         assert other.problem is problem
@@ -104,24 +88,24 @@ def test_finished_certificates_are_returned_unchanged(
         assert [row.row for row in other.binding] == [row.row for row in one.binding]
     files = list(tmp_path.rglob("*.json.gz"))
     assert len(files) == len(problems)
-    assert all(load_channel(file).verified.bound is not None for file in files)
+    assert all(md.load_channel(file).verified.bound is not None for file in files)
 
 
-def test_a_batch_has_the_missing_problems(tmp_path: Path, designed: list[Problem]) -> None:
+def test_a_batch_has_the_missing_problems(tmp_path: Path, designed: list[md.Problem]) -> None:
     problems = users(size=9)  # for nine inputs no formula holds
-    design_many(problems[1:2], cache=tmp_path)
+    md.design_many(problems[1:2], cache=tmp_path)
     designed.clear()
-    found = design_many(problems, cache=tmp_path)
+    found = md.design_many(problems, cache=tmp_path)
     assert designed == [problems[0], *problems[2:]]
     assert "3 problems" in found[0].route
     assert all(solution.status == "optimal" for solution in found)
 
 
-def test_another_question_has_another_file(tmp_path: Path, designed: list[Problem]) -> None:
+def test_another_question_has_another_file(tmp_path: Path, designed: list[md.Problem]) -> None:
     (problem,) = users(1)
     for options in ({}, {"gap": 0.1}, {"route": "linear-program:simplex"}):
-        design_many([problem], cache=tmp_path, **options)
-    design_many([problem.at("1.5")], cache=tmp_path)
+        md.design_many([problem], cache=tmp_path, **options)
+    md.design_many([problem.at("1.5")], cache=tmp_path)
     assert len(designed) == len(list(tmp_path.rglob("*.gz"))) == 4
 
 
@@ -130,26 +114,26 @@ FORGED: dict[str, Callable[[dict[str, Any]], Any]] = {
     "bound": lambda document: document.update(bound=document["value"]),
     "channel": lambda document: document["channel"]["numerators"][0].reverse(),
     "numeric": lambda document: document.update(certificate=None, bound_proved=False),
-    "another problem": lambda document: document.update(design(users(1)[0].at(3)).document()),
+    "another problem": lambda document: document.update(md.design(users(1)[0].at(3)).document()),
 }
 NO_FILE = {"cut": gzip.compress(b"{}" * 99)[:-30], "text": b"none", "empty": b""}
 
 
 @pytest.mark.parametrize("where", ["a file", "another certificate", "nowhere", "itself"])
 def test_a_link_is_replaced_and_never_written_through(
-    where: str, tmp_path: Path, designed: list[Problem]
+    where: str, tmp_path: Path, designed: list[md.Problem]
 ) -> None:
     problem, other = users(2)
     folder, own = tmp_path / "cache", tmp_path / "own"
     own.write_bytes(b"of somebody else")
-    design_many([problem, other], cache=folder)
+    md.design_many([problem, other], cache=folder)
     path, others = (Finished(folder, "auto", None).path(each) for each in (problem, other))
     before = others.read_bytes()
     path.unlink()
     led = {"a file": own, "another certificate": others, "nowhere": tmp_path / "no", "itself": path}
     path.symlink_to(led[where])
     designed.clear()
-    design_many([problem], cache=folder)
+    md.design_many([problem], cache=folder)
     assert designed == [problem]
     assert path.is_file()
     assert not path.is_symlink()
@@ -159,20 +143,20 @@ def test_a_link_is_replaced_and_never_written_through(
 
 @pytest.mark.parametrize("how", [*FORGED, *NO_FILE])
 def test_a_file_that_does_not_hold_is_no_answer(
-    how: str, tmp_path: Path, designed: list[Problem]
+    how: str, tmp_path: Path, designed: list[md.Problem]
 ) -> None:
     problem = users(1)[0]
-    honest = design_many([problem], cache=tmp_path)[0]
+    honest = md.design_many([problem], cache=tmp_path)[0]
     (file,), document = tmp_path.rglob("*.json.gz"), honest.document()
     if how in FORGED:
         FORGED[how](document)
         document["digest"] = digest(document)
     file.write_bytes(NO_FILE.get(how, gzip.compress(json.dumps(document).encode())))
     designed.clear()
-    (again,) = design_many([problem], cache=tmp_path)
+    (again,) = md.design_many([problem], cache=tmp_path)
     assert designed == [problem]
     assert again.value == honest.value
-    assert load_channel(file).verified.value == honest.value  # and the file is replaced
+    assert md.load_channel(file).verified.value == honest.value  # and the file is replaced
 
 
 def test_a_pipe_in_the_folder_holds_nothing_up(tmp_path: Path) -> None:
@@ -180,12 +164,12 @@ def test_a_pipe_in_the_folder_holds_nothing_up(tmp_path: Path) -> None:
     file = Finished(tmp_path, "auto", None).path(problem)
     file.parent.mkdir()
     os.mkfifo(file)
-    with pytest.raises(InputError, match="not a regular file"):  # it is not written over either
-        design_many([problem], cache=tmp_path)
+    with pytest.raises(md.InputError, match="not a regular file"):  # it is not written over either
+        md.design_many([problem], cache=tmp_path)
 
 
 def test_what_a_limit_cuts_short_is_not_kept(tmp_path: Path) -> None:
-    finished, solution = Finished(tmp_path, "auto", None), design(users(1)[0])
+    finished, solution = Finished(tmp_path, "auto", None), md.design(users(1)[0])
     finished.keep(replace(solution, notes=(*solution.notes, "ended early: the time limit")))
     finished.keep(replace(solution, certificate=None))
     assert not list(tmp_path.rglob("*.gz"))
@@ -196,12 +180,12 @@ def test_what_a_limit_cuts_short_is_not_kept(tmp_path: Path) -> None:
 def test_two_writers_at_once_leave_files_that_hold(tmp_path: Path) -> None:
     problems = users(6)
     with ThreadPoolExecutor(2) as pool:
-        runs = [pool.submit(design_many, problems, cache=tmp_path) for _ in range(2)]
+        runs = [pool.submit(md.design_many, problems, cache=tmp_path) for _ in range(2)]
         answers = [run.result() for run in runs]
     assert [a.value for a in answers[0]] == [a.value for a in answers[1]]
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) == len(problems)  # and nothing half written beside them
-    assert {load_channel(file).verified.value for file in files} == {a.value for a in answers[0]}
+    assert {md.load_channel(file).verified.value for file in files} == {a.value for a in answers[0]}
 
 
 KILLED = """
@@ -221,23 +205,23 @@ KILLED = """
 """
 
 
-def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, designed: list[Problem]) -> None:
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, designed: list[md.Problem]) -> None:
     killed = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(KILLED), str(tmp_path)], check=False
     )
     assert killed.returncode == -9
     kept = len(list(tmp_path.rglob("*.json.gz")))
     assert kept >= 4
-    found = design_many(users(6), cache=tmp_path)
+    found = md.design_many(users(6), cache=tmp_path)
     assert len(designed) == 6 - kept
     assert [solution.status for solution in found] == ["optimal"] * 6
 
 
-def test_processes_share_the_folder(tmp_path: Path, designed: list[Problem]) -> None:
+def test_processes_share_the_folder(tmp_path: Path, designed: list[md.Problem]) -> None:
     problems = users()
-    first = design_many(problems, n_jobs=2, cache=tmp_path)
+    first = md.design_many(problems, n_jobs=2, cache=tmp_path)
     assert len(list(tmp_path.rglob("*.gz"))) == len(problems)
-    again = design_many(problems, cache=tmp_path)
+    again = md.design_many(problems, cache=tmp_path)
     assert not designed
     assert [s.document() for s in again] == [s.document() for s in first]
 
@@ -246,34 +230,34 @@ def test_an_invalid_folder_is_refused_before_the_work(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
     for given in (file, file / "below", 3, "a\0b"):
-        with pytest.raises(InputError, match="cache"):
+        with pytest.raises(md.InputError, match="cache"):
             design_each([], cache=given)  # type: ignore[arg-type]
-        with pytest.raises(InputError, match="cache"):
-            design_frontier(users(1)[0], [1], cache=given)  # type: ignore[arg-type]
+        with pytest.raises(md.InputError, match="cache"):
+            md.design_frontier(users(1)[0], [1], cache=given)  # type: ignore[arg-type]
     (problem,) = users(1)
     Finished(tmp_path, "auto", None).path(problem).parent.write_text("no folder")
-    with pytest.raises(InputError, match="cache: expected a folder that can be written"):
-        design_many([problem], cache=tmp_path)
+    with pytest.raises(md.InputError, match="cache: expected a folder that can be written"):
+        md.design_many([problem], cache=tmp_path)
 
 
 def test_a_frontier_is_kept_and_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = users(1)[0]
-    first = design_frontier(problem, [2, "0.5", 1], cache=tmp_path)
+    first = md.design_frontier(problem, [2, "0.5", 1], cache=tmp_path)
     monkeypatch.setattr("mechdesign.designs.design.designed", None)  # nothing is designed
-    again = design_frontier(problem, [1, 2, "0.5"], cache=tmp_path)
+    again = md.design_frontier(problem, [1, 2, "0.5"], cache=tmp_path)
     assert [s.value for s in again] == [first.points[n].solution.value for n in (2, 0, 1)]  # type: ignore[union-attr]
     assert len(list(tmp_path.rglob("*.gz"))) == 3
 
 
 def test_budgets_at_once_give_the_same_frontier(tmp_path: Path) -> None:
     """A budget of 0 tells no two inputs apart: there is no unbiased estimate."""
-    problem = Problem(range(3), LDP(1), L2Risk(), prior=[0.2, 0.3, 0.5])
-    alone = design_frontier(problem, [1, 0, 2], errors="return")
+    problem = md.Problem(range(3), md.LDP(1), md.L2Risk(), prior=[0.2, 0.3, 0.5])
+    alone = md.design_frontier(problem, [1, 0, 2], errors="return")
     spread = {"n_jobs": 2, "backend": "threading", "cache": tmp_path}
-    both = design_frontier(problem, [1, 0, 2], errors="return", **spread)
+    both = md.design_frontier(problem, [1, 0, 2], errors="return", **spread)
     assert [p.status for p in both.points] == ["optimal", "infeasible", "optimal"]
     assert both.points[1].reason == alone.points[1].reason
     for one, other in zip(both.solutions, alone.solutions, strict=True):
         assert float(one.value) == pytest.approx(float(other.value), rel=1e-6)
-    with pytest.raises(InputError, match="n_jobs"):
-        design_frontier(problem, [1], n_jobs=0)
+    with pytest.raises(md.InputError, match="n_jobs"):
+        md.design_frontier(problem, [1], n_jobs=0)

@@ -13,27 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    AsymmetricLift,
-    BayesAccuracy,
-    ConvexUtility,
-    DifferentialIdentifiability,
-    HammingLoss,
-    L2Risk,
-    MeanAbsoluteError,
-    MetricPrivacy,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-    Problem,
-    design,
-    design_frontier,
-    min_epsilon,
-)
+import mechdesign as md
 from mechdesign.designs import design as design_module, min_epsilon as min_epsilon_module
 from mechdesign.designs.min_epsilon import Reach
-from mechdesign.errors import InfeasibleError, SolverError
 from mechdesign.search.limits import Limits
 from problems import families
 from solvers import SOLVERS
@@ -46,11 +28,13 @@ PROBLEMS = {
     "grid": families.euclidean_grid(3, seed=2),
     "grid, by symmetry": families.euclidean_grid(4),
     "line": families.line_metric(20),
-    "a survey": Problem(["yes", "no"], LIP(1), PosteriorMeanSquaredError([1, 0]), prior=[0.1, 0.9]),
-    "accuracy": Problem(
+    "a survey": md.Problem(
+        ["yes", "no"], md.LIP(1), md.PosteriorMeanSquaredError([1, 0]), prior=[0.1, 0.9]
+    ),
+    "accuracy": md.Problem(
         families.euclidean_grid(3).domain,
-        MetricPrivacy(1, "euclidean"),
-        BayesAccuracy(),
+        md.MetricPrivacy(1, "euclidean"),
+        md.BayesAccuracy(),
         prior=families.random_prior(9),
     ),
 }
@@ -59,9 +43,9 @@ PROBLEMS = {
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_it_is_what_design_gives_at_each_budget(name: str) -> None:
     problem, budgets = PROBLEMS[name], [1, "0.5", Fraction(4, 5)]
-    found = design_frontier(problem, budgets)
+    found = md.design_frontier(problem, budgets)
     for budget, solution in zip(budgets, found, strict=True):
-        alone = design(problem.at(budget))
+        alone = md.design(problem.at(budget))
         assert solution.problem.privacy == problem.at(budget).privacy
         assert solution.status == "optimal"
         assert math.isclose(float(solution.value), float(alone.value), rel_tol=2e-6)
@@ -73,18 +57,20 @@ def test_it_is_what_design_gives_at_each_budget(name: str) -> None:
 
 
 def test_budgets_may_be_none() -> None:
-    assert design_frontier(PROBLEMS["grid"], []) == []
+    assert md.design_frontier(PROBLEMS["grid"], []) == []
 
 
 # where no channel is private, where time is short, where the user has had enough
 
 
-LEVELS = Problem(range(3), DifferentialIdentifiability(2), HammingLoss(), prior=[0.1, 0.2, 0.7])
+LEVELS = md.Problem(
+    range(3), md.DifferentialIdentifiability(2), md.HammingLoss(), prior=[0.1, 0.2, 0.7]
+)
 """No channel is private below ln 7 = 1.9459."""
 
 
 def test_infeasible_budgets_are_listed_or_refused() -> None:
-    curve = design_frontier(LEVELS, [2, "1.9", "1.95"], errors="return")
+    curve = md.design_frontier(LEVELS, [2, "1.9", "1.95"], errors="return")
     assert [point.status for point in curve.points] == ["optimal", "infeasible", "optimal"]
     assert [point.epsilon for point in curve.points] == [2, Fraction("1.9"), Fraction("1.95")]
     assert "1.94591" in curve.points[1].reason
@@ -98,46 +84,48 @@ def test_infeasible_budgets_are_listed_or_refused() -> None:
     }
     assert told[0]["value"] == float(curve.solutions[0].value)
     assert [row.split()[-1] for row in repr(curve).splitlines()[2:]] == [p["status"] for p in told]
-    with pytest.raises(InfeasibleError, match=r"1\.94591"):
-        design_frontier(LEVELS, [2, "1.9"])
+    with pytest.raises(md.InfeasibleError, match=r"1\.94591"):
+        md.design_frontier(LEVELS, [2, "1.9"])
 
 
 def test_an_interrupt_ends_the_whole_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_: Problem, limits: Limits, *__: object) -> None:
+    def interrupted(_: md.Problem, limits: Limits, *__: object) -> None:
         limits.interrupted = True
 
     monkeypatch.setattr(design_module, "designed", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        design_frontier(PROBLEMS["a survey"], [1, 2, 3])
+        md.design_frontier(PROBLEMS["a survey"], [1, 2, 3])
 
 
 def test_an_interrupt_leaves_the_budgets_that_are_finished(monkeypatch: pytest.MonkeyPatch) -> None:
     designed, real = 0, design_module.designed
 
-    def pressed(problem: Problem, limits: Limits, *asked: Any) -> object:
+    def pressed(problem: md.Problem, limits: Limits, *asked: Any) -> object:
         nonlocal designed
         designed += 1
         limits.interrupted = designed > 2
         return real(problem, limits, *asked)
 
     monkeypatch.setattr(design_module, "designed", pressed)
-    curve = design_frontier(PROBLEMS["a survey"], [4, 2, 3, 1], errors="return")
+    curve = md.design_frontier(PROBLEMS["a survey"], [4, 2, 3, 1], errors="return")
     assert [float(point.epsilon) for point in curve.points] == [2, 1]
     assert curve.ended == "interrupted: 2 of 4 budgets are designed"
     assert curve.to_json()["ended"] == curve.ended
     assert curve.ended in repr(curve).splitlines()[0]
     designed = 0
     with pytest.warns(UserWarning, match="2 of 4 budgets"):
-        found = design_frontier(PROBLEMS["a survey"], [4, 2, 3, 1])
+        found = md.design_frontier(PROBLEMS["a survey"], [4, 2, 3, 1])
     assert [solution.problem.privacy[0].epsilon for solution in found] == [2, 1]  # type: ignore[attr-defined]
     designed = -10
-    whole = design_frontier(PROBLEMS["a survey"], [1, 2])
+    whole = md.design_frontier(PROBLEMS["a survey"], [1, 2])
     assert whole.ended == ""
     assert "ended" not in whole.to_json()
 
 
 def test_a_frame_has_a_row_for_each_budget() -> None:
-    frame = design_frontier(Problem(["yes", "no"], LDP(1), HammingLoss()), [0.5, 1]).to_frame()
+    frame = md.design_frontier(
+        md.Problem(["yes", "no"], md.LDP(1), md.HammingLoss()), [0.5, 1]
+    ).to_frame()
     assert list(frame.columns) == ["epsilon", "status", "value", "bound", "gap", "route"]
     assert frame["epsilon"].tolist() == [0.5, 1]
     for epsilon, value in zip(frame["epsilon"], frame["value"], strict=True):
@@ -161,21 +149,21 @@ def risk(epsilon: float, k: int = 3) -> float:
     return (1 - 1 / k) * ((e + k - 1) / (e - 1)) ** 2
 
 
-FORMULAS: dict[str, tuple[Problem, Callable[[float], float], list[str]]] = {
+FORMULAS: dict[str, tuple[md.Problem, Callable[[float], float], list[str]]] = {
     "warner": (
-        Problem(["yes", "no"], LDP(1), HammingLoss()),
+        md.Problem(["yes", "no"], md.LDP(1), md.HammingLoss()),
         lambda e: 1 / (1 + math.exp(e)),
         ["0.4", "0.25", "0.001"],
     ),
     "randomized response": (
-        Problem(range(5), LDP(1), HammingLoss()),
+        md.Problem(range(5), md.LDP(1), md.HammingLoss()),
         lambda e: 4 / (4 + math.exp(e)),
         ["0.7", "0.3"],
     ),
     "survey": (PROBLEMS["a survey"], survey_error, ["0.07", "0.004"]),
-    "risk": (Problem(range(3), LDP(1), L2Risk()), risk, ["5.5", "0.9"]),
+    "risk": (md.Problem(range(3), md.LDP(1), md.L2Risk()), risk, ["5.5", "0.9"]),
     "accuracy": (
-        Problem(range(4), LIP(1), BayesAccuracy(), prior=[0.25] * 4),
+        md.Problem(range(4), md.LIP(1), md.BayesAccuracy(), prior=[0.25] * 4),
         lambda e: -min(math.exp(e) / 4, 1 - 3 * math.exp(-e) / 4),
         ["0.3", "0.6", "0.9"],
     ),
@@ -192,7 +180,7 @@ def test_the_least_budget_is_that_of_the_formula(name: str) -> None:
         while high - low > 1e-12:
             middle = (low + high) / 2
             low, high = (low, middle) if formula(middle) <= sign * float(wanted) else (middle, high)
-        reach = min_epsilon(problem, wanted)
+        reach = md.min_epsilon(problem, wanted)
         assert reach.epsilon - reach.below == Fraction("1e-6")
         assert float(reach.below) - 1e-9 <= high <= float(reach.epsilon) + 1e-9
         assert_both_sides(reach, Fraction(wanted))
@@ -216,13 +204,16 @@ def assert_both_sides(reach: Reach, wanted: Fraction) -> None:
     ("problem", "wanted"),
     [
         (families.ldp_numeric(6), "0.9"),
-        (Problem(range(4), LIP(1), MutualInformation(), prior=[0.1, 0.2, 0.3, 0.4]), "0.5"),
-        (Problem(range(5), MetricPrivacy(1, "absolute"), MeanAbsoluteError()), "0.5"),
+        (
+            md.Problem(range(4), md.LIP(1), md.MutualInformation(), prior=[0.1, 0.2, 0.3, 0.4]),
+            "0.5",
+        ),
+        (md.Problem(range(5), md.MetricPrivacy(1, "absolute"), md.MeanAbsoluteError()), "0.5"),
     ],
     ids=["ldp", "information", "metric"],
 )
-def test_other_solvers_agree_on_both_sides(problem: Problem, wanted: str) -> None:
-    reach = min_epsilon(problem, wanted, precision="1e-4")
+def test_other_solvers_agree_on_both_sides(problem: md.Problem, wanted: str) -> None:
+    reach = md.min_epsilon(problem, wanted, precision="1e-4")
     assert_both_sides(reach, Fraction(wanted))
     solver = SOLVERS["vertices" if problem.utility.is_maximized else "direct-lp"]
     above, below = (solver(problem.at(e)).value for e in (reach.epsilon, reach.below))
@@ -230,7 +221,7 @@ def test_other_solvers_agree_on_both_sides(problem: Problem, wanted: str) -> Non
 
 
 def test_below_the_ratio_of_the_prior_no_channel_is_private() -> None:
-    reach = min_epsilon(LEVELS, "0.3", precision="1e-3")
+    reach = md.min_epsilon(LEVELS, "0.3", precision="1e-3")
     assert (reach.below, reach.proof) == (Fraction("1.945"), None)
     assert reach.epsilon == Fraction("1.946")
     assert "1.94591" in reach.reason
@@ -238,22 +229,24 @@ def test_below_the_ratio_of_the_prior_no_channel_is_private() -> None:
 
 
 def test_a_loss_of_the_constant_channel_needs_no_budget() -> None:
-    reach = min_epsilon(FOUR, "0.75")
+    reach = md.min_epsilon(FOUR, "0.75")
     assert (reach.epsilon, reach.below, reach.proof, reach.is_free) == (0, 0, None, True)
     assert "no smaller epsilon is needed" in repr(reach)
     assert reach.to_json()["unreachable_up_to"] is None
 
 
-FOUR = Problem(range(4), LDP(1), HammingLoss())
-TWO_LIFTS = Problem(range(2), [LIP(1), AsymmetricLift(1, 1)], HammingLoss(), prior=[0.5, 0.5])
-BEYOND: dict[str, tuple[Problem, str, str]] = {
+FOUR = md.Problem(range(4), md.LDP(1), md.HammingLoss())
+TWO_LIFTS = md.Problem(
+    range(2), [md.LIP(1), md.AsymmetricLift(1, 1)], md.HammingLoss(), prior=[0.5, 0.5]
+)
+BEYOND: dict[str, tuple[md.Problem, str, str]] = {
     "too few outputs": (
-        Problem(range(4), LDP(1), HammingLoss(), outputs=[0, 1, 2]),
+        md.Problem(range(4), md.LDP(1), md.HammingLoss(), outputs=[0, 1, 2]),
         "0.2",
         "the loss 0.2: no private channel is below 0.25",
     ),
     "too much": (
-        Problem(range(4), LDP(1), BayesAccuracy()),
+        md.Problem(range(4), md.LDP(1), md.BayesAccuracy()),
         "1.2",
         "the gain 1.2: no private channel is above",
     ),
@@ -265,8 +258,8 @@ BEYOND: dict[str, tuple[Problem, str, str]] = {
 @pytest.mark.parametrize("name", BEYOND)
 def test_an_unreachable_loss_is_proved(name: str) -> None:
     problem, wanted, message = BEYOND[name]
-    with pytest.raises(InfeasibleError, match=f"no epsilon up to 40 reaches {message}"):
-        min_epsilon(problem, wanted)
+    with pytest.raises(md.InfeasibleError, match=f"no epsilon up to 40 reaches {message}"):
+        md.min_epsilon(problem, wanted)
 
 
 @examples(25)
@@ -282,7 +275,7 @@ def test_both_ends_are_as_close_as_the_gap_allows(
     problem, step, wanted = PROBLEMS["a survey"], Fraction("1e-3"), curve(at)
     asked = []
 
-    def answer(_: float, there: Problem, *__: object, **___: object) -> object:
+    def answer(_: float, there: md.Problem, *__: object, **___: object) -> object:
         epsilon = getattr(there.privacy[0], "epsilon", None)
         loss = Fraction(-1) if epsilon is None else Fraction(curve(epsilon))
         asked.append(epsilon)
@@ -290,7 +283,7 @@ def test_both_ends_are_as_close_as_the_gap_allows(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(min_epsilon_module, "design_until", answer)
-        reach = min_epsilon(problem, wanted, precision=step)
+        reach = md.min_epsilon(problem, wanted, precision=step)
     assert curve(reach.epsilon) <= wanted
     assert reach.is_free or wanted < curve(reach.epsilon - step)
     if reach.proof is None:
@@ -306,22 +299,22 @@ def test_both_ends_are_as_close_as_the_gap_allows(
     ("found", "message"),
     [
         (SimpleNamespace(value=Fraction(1), bound=Fraction(0)), "whether epsilon = 40 reaches"),
-        (SolverError("out of memory"), ".*: out of memory"),
+        (md.SolverError("out of memory"), ".*: out of memory"),
     ],
 )
 def test_what_is_not_decided_is_reported(found: Any, message: str) -> None:
     def answer(*_: object, **__: object) -> object:
-        if isinstance(found, SolverError):
+        if isinstance(found, md.SolverError):
             raise found
         return found
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(min_epsilon_module, "design_until", answer)
-        with pytest.raises(SolverError, match=f"not decided {message}"):
-            min_epsilon(PROBLEMS["a survey"], "0.5")
+        with pytest.raises(md.SolverError, match=f"not decided {message}"):
+            md.min_epsilon(PROBLEMS["a survey"], "0.5")
 
 
-class Distance(ConvexUtility):
+class Distance(md.ConvexUtility):
     """The distance of a channel from telling all."""
 
     name = "distance"
@@ -332,8 +325,8 @@ class Distance(ConvexUtility):
 
 def test_a_bound_that_is_only_computed_is_called_so() -> None:
     """Warner's channel leaves 1 / (1 + e) in each of four entries."""
-    problem = Problem(range(2), LDP(1), Distance(), outputs=[0, 1])
-    reach = min_epsilon(problem, "1.2", precision="1e-3")
+    problem = md.Problem(range(2), md.LDP(1), Distance(), outputs=[0, 1])
+    reach = md.min_epsilon(problem, "1.2", precision="1e-3")
     exact = math.log(4 / 1.2 - 1)
     assert float(reach.below) - 1e-5 <= exact <= float(reach.epsilon) + 1e-5
     assert repr(reach).endswith("there, computed and not proved")

@@ -14,16 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mechdesign import (
-    LIP,
-    MeanAbsoluteError,
-    MeanSquaredDistance,
-    MechdesignError,
-    Problem,
-    Solution,
-    SolverError,
-    design_many,
-)
+import mechdesign as md
 from mechdesign.designs import design as design_module
 from mechdesign.kernel import verify
 from mechdesign.search.limits import Limits
@@ -77,7 +68,7 @@ def test_processes_live_on_from_work_to_work_and_end_with_their_tasks() -> None:
 # --- designs in processes -------------------------------------------------------------------------
 
 
-class FailingError(MeanAbsoluteError):
+class FailingError(md.MeanAbsoluteError):
     """A loss that fails as told where it is worked on in a process of its own."""
 
     def __init__(self, how: str) -> None:
@@ -90,57 +81,57 @@ class FailingError(MeanAbsoluteError):
         return False
 
 
-def users(count: int) -> list[Problem]:
+def users(count: int) -> list[md.Problem]:
     prior = ["0.1", "0.2", "0.3", "0.4"]
-    losses = (MeanAbsoluteError(), MeanSquaredDistance())
-    return [Problem(range(4), LIP(n + 1), losses[n % 2], prior=prior) for n in range(count)]
+    losses = (md.MeanAbsoluteError(), md.MeanSquaredDistance())
+    return [md.Problem(range(4), md.LIP(n + 1), losses[n % 2], prior=prior) for n in range(count)]
 
 
-def failing(how: str) -> Problem:
-    return Problem(range(3), LIP(1), FailingError(how), prior=[0.2, 0.3, 0.5])
+def failing(how: str) -> md.Problem:
+    return md.Problem(range(3), md.LIP(1), FailingError(how), prior=[0.2, 0.3, 0.5])
 
 
 def test_a_process_that_fails_costs_its_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "SINGLES", 1)
     problems = users(2)
     problems[1:1] = map(failing, ["killed", "not read", "memory", "not written"])
-    found: list[Any] = design_many(problems, n_jobs=2, errors="return", route="linear-program")
-    lost = [n for n, answer in enumerate(found) if not isinstance(answer, Solution)]
+    found: list[Any] = md.design_many(problems, n_jobs=2, errors="return", route="linear-program")
+    lost = [n for n, answer in enumerate(found) if not isinstance(answer, md.Solution)]
     assert lost == [1, 2, 3, 4]
     for n in lost:
-        assert isinstance(found[n], MechdesignError)
+        assert isinstance(found[n], md.MechdesignError)
         assert str(found[n]).startswith(f"problems[{n}]: ")
     for answer, problem in zip(found, problems, strict=True):
-        if isinstance(answer, Solution):
+        if isinstance(answer, md.Solution):
             assert answer.problem is problem
             verify(answer.document())
 
 
 @pytest.mark.parametrize(
-    ("how", "error"), [("killed", SolverError), ("division", ZeroDivisionError)]
+    ("how", "error"), [("killed", md.SolverError), ("division", ZeroDivisionError)]
 )
 def test_the_death_of_a_process_is_an_error_of_the_library(
     how: str, error: type[Exception]
 ) -> None:
     """An exception of another package is raised as it is."""
     with pytest.raises(error, match=r"problems\[1\]" if how == "killed" else "by zero"):
-        design_many([*users(1), failing(how)], n_jobs=2, route="linear-program")
+        md.design_many([*users(1), failing(how)], n_jobs=2, route="linear-program")
 
 
 def test_memory_that_runs_out_here_costs_its_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     problems, real = users(3), design_module.designed
 
-    def short(problem: Problem, *asked: Any) -> Any:
+    def short(problem: md.Problem, *asked: Any) -> Any:
         if problem is problems[1]:
             raise MemoryError
         return real(problem, *asked)
 
     monkeypatch.setattr(design_module, "designed", short)
-    found: list[Any] = design_many(problems, errors="return", route="linear-program")
-    assert [isinstance(answer, Solution) for answer in found] == [True, False, True]
+    found: list[Any] = md.design_many(problems, errors="return", route="linear-program")
+    assert [isinstance(answer, md.Solution) for answer in found] == [True, False, True]
     assert str(found[1]) == "problems[1]: out of memory"
-    with pytest.raises(SolverError, match=r"problems\[1\]: out of memory"):
-        design_many(problems, route="linear-program")
+    with pytest.raises(md.SolverError, match=r"problems\[1\]: out of memory"):
+        md.design_many(problems, route="linear-program")
 
 
 # --- time and Ctrl-C ------------------------------------------------------------------------------
@@ -150,7 +141,7 @@ def test_a_problem_not_started_in_time_is_an_error(monkeypatch: pytest.MonkeyPat
     """A clock that each design moves on by a second, for which it gets what is left."""
     now, limits, real = [1000.0], list[float](), design_module.designed
 
-    def slow(problem: Problem, within: Limits, *asked: Any) -> Any:
+    def slow(problem: md.Problem, within: Limits, *asked: Any) -> Any:
         now[0] += 1
         limits.append(within.seconds)
         within.seconds = np.inf
@@ -158,23 +149,23 @@ def test_a_problem_not_started_in_time_is_an_error(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(design_module, "designed", slow)
     monkeypatch.setattr(time, "time", lambda: now[0])
-    found: list[Any] = design_many(
+    found: list[Any] = md.design_many(
         users(5), errors="return", time_limit=2.5, route="linear-program"
     )
     assert limits == [2.5, 1.5, 0.5]
-    assert [isinstance(answer, Solution) for answer in found] == [True] * 3 + [False] * 2
+    assert [isinstance(answer, md.Solution) for answer in found] == [True] * 3 + [False] * 2
     late = "not started, as the time limit was reached"
     assert [str(answer) for answer in found[3:]] == [f"problems[{n}]: {late}" for n in (3, 4)]
     now[0] = 1000.0
-    with pytest.raises(SolverError, match=r"problems\[3\]: not started"):
-        design_many(users(5), time_limit=2.5, route="linear-program")
+    with pytest.raises(md.SolverError, match=r"problems\[3\]: not started"):
+        md.design_many(users(5), time_limit=2.5, route="linear-program")
 
 
 def interrupting(monkeypatch: pytest.MonkeyPatch, last: int) -> None:
     """Let the user press Ctrl-C while problem number ``last`` is designed."""
     designed, real = [0], DESIGNED
 
-    def pressed(problem: Problem, limits: Limits, *asked: Any) -> Any:
+    def pressed(problem: md.Problem, limits: Limits, *asked: Any) -> Any:
         designed[0] += 1
         limits.interrupted = designed[0] > last
         return real(problem, limits, *asked)
@@ -186,18 +177,18 @@ def test_ctrl_c_returns_finished_problems(monkeypatch: pytest.MonkeyPatch) -> No
     problems = users(5)
     interrupting(monkeypatch, 2)
     with pytest.warns(UserWarning, match="interrupted: 2 of 5 problems are designed"):
-        found = design_many(problems, route="linear-program")
+        found = md.design_many(problems, route="linear-program")
     assert [solution.problem for solution in found] == problems[:2]
     interrupting(monkeypatch, 2)
-    answers: list[Any] = design_many(problems, errors="return", route="linear-program")
-    assert [isinstance(answer, Solution) for answer in answers] == [True] * 2 + [False] * 3
+    answers: list[Any] = md.design_many(problems, errors="return", route="linear-program")
+    assert [isinstance(answer, md.Solution) for answer in answers] == [True] * 2 + [False] * 3
     assert str(answers[4]) == "problems[4]: interrupted"
 
 
 def test_ctrl_c_before_anything_is_finished_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     interrupting(monkeypatch, 0)
     with pytest.raises(KeyboardInterrupt):
-        design_many(users(3), route="linear-program")
+        md.design_many(users(3), route="linear-program")
     with pytest.raises(KeyboardInterrupt):
         list(design_each(users(3), route="linear-program"))
 
@@ -216,7 +207,7 @@ def test_ctrl_c_while_processes_work_returns_finished_problems(
     monkeypatch.setattr(Processes, "work", some)
     problems = users(6)
     with pytest.warns(UserWarning, match="interrupted: 2 of 6"):
-        found = design_many(problems, n_jobs=2, route="linear-program")
+        found = md.design_many(problems, n_jobs=2, route="linear-program")
     assert [solution.problem for solution in found] == problems[:2]
-    answers: list[Any] = design_many(problems, n_jobs=2, errors="return", route="linear-program")
-    assert [isinstance(a, Solution) for a in answers] == [True, True, False, True, False, False]
+    answers: list[Any] = md.design_many(problems, n_jobs=2, errors="return", route="linear-program")
+    assert [isinstance(a, md.Solution) for a in answers] == [True, True, False, True, False, False]

@@ -13,22 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.sparse.csgraph import shortest_path
 
-from mechdesign import (
-    LDP,
-    LIP,
-    BlockLDP,
-    ContextAwareLDP,
-    Distortion,
-    Domain,
-    EuclideanDistance,
-    HammingLoss,
-    MeanAbsoluteError,
-    MetricPrivacy,
-    MutualInformation,
-    Problem,
-    UnsupportedError,
-    design,
-)
+import mechdesign as md
 from mechdesign.kernel import verify
 from mechdesign.notions import Cone, Notion
 from mechdesign.search.coarse.representatives import (
@@ -47,24 +32,24 @@ from tests.strategies import ORACLE, budgets, distortions, examples, lp_optimum,
 
 
 @st.composite
-def problems(draw: st.DrawFn, most: int = 5) -> Problem:
+def problems(draw: st.DrawFn, most: int = 5) -> md.Problem:
     """Bounds on ratios: metrics on lines and grids, and any matrix, also no metric."""
     domain = draw(
         st.one_of(
-            st.lists(st.integers(-4, 5), min_size=2, max_size=most, unique=True).map(Domain),
-            st.sampled_from([Domain.grid(2, 2), Domain.grid(1, 4, "0.5")]),
+            st.lists(st.integers(-4, 5), min_size=2, max_size=most, unique=True).map(md.Domain),
+            st.sampled_from([md.Domain.grid(2, 2), md.Domain.grid(1, 4, "0.5")]),
         )
     )
     k = len(domain)
     entry = st.one_of(budgets("0.1"), st.just("inf"))
     notions: list[st.SearchStrategy[Notion]] = [
-        budgets("0.1").map(LDP),
-        budgets("0.1").map(lambda e: MetricPrivacy(e, "euclidean")),
+        budgets("0.1").map(md.LDP),
+        budgets("0.1").map(lambda e: md.MetricPrivacy(e, "euclidean")),
         st.lists(st.lists(entry, min_size=k, max_size=k), min_size=k, max_size=k).map(
-            ContextAwareLDP
+            md.ContextAwareLDP
         ),
     ]
-    return Problem(
+    return md.Problem(
         domain,
         draw(st.one_of(notions)),
         draw(distortions(k, worst_case=False)),
@@ -72,18 +57,20 @@ def problems(draw: st.DrawFn, most: int = 5) -> Problem:
     )
 
 
-def city(side: int = 6) -> Problem:
+def city(side: int = 6) -> md.Problem:
     """A few crowded cells of a grid."""
-    domain = Domain.grid(side, side)
+    domain = md.Domain.grid(side, side)
     weights = [1 + 7 * ((3 * r + 5 * c) % 7 == 0) for r, c in domain.labels]  # type: ignore[misc]
     prior = [f"{w}/{sum(weights)}" for w in weights]
-    return Problem(domain, MetricPrivacy("0.8", "euclidean"), EuclideanDistance(), prior=prior)
+    return md.Problem(
+        domain, md.MetricPrivacy("0.8", "euclidean"), md.EuclideanDistance(), prior=prior
+    )
 
 
 @examples(12)
 @given(problem=problems())
-def test_the_bound_holds_and_is_proved(problem: Problem) -> None:
-    solution = design(problem, route="coarse")
+def test_the_bound_holds_and_is_proved(problem: md.Problem) -> None:
+    solution = md.design(problem, route="coarse")
     best = lp_optimum(problem).value
     assert float(solution.bound) <= best + ORACLE
     assert best <= float(solution.value) + ORACLE
@@ -93,10 +80,10 @@ def test_the_bound_holds_and_is_proved(problem: Problem) -> None:
 def test_rows_that_bind_are_read_from_packed_multipliers_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    listed = design(city(4), route="coarse")
+    listed = md.design(city(4), route="coarse")
     monkeypatch.setattr("mechdesign.kernel.packed.PACKED_FROM", 1)
     monkeypatch.setattr("mechdesign.evidence.rows.PACKED_FROM", 1)
-    packed = design(city(4), route="coarse")
+    packed = md.design(city(4), route="coarse")
     assert isinstance(packed.document()["certificate"]["multipliers"][0]["x"], str)
     before = {(row.row, row.output): row.multiplier for row in listed.binding}
     after = {(row.row, row.output): row.multiplier for row in packed.binding}
@@ -108,21 +95,21 @@ def test_rows_that_bind_are_read_from_packed_multipliers_too(
 
 def test_rounds_approach_the_optimum_and_are_reported() -> None:
     """A line needs neighbors only, so that the last round has all rows."""
-    problem = Problem(range(90), MetricPrivacy("0.3", "absolute"), MeanAbsoluteError())
+    problem = md.Problem(range(90), md.MetricPrivacy("0.3", "absolute"), md.MeanAbsoluteError())
     told: list[Progress] = []
-    solution = design(problem, route="coarse", progress=told.append, gap=1e-2)
+    solution = md.design(problem, route="coarse", progress=told.append, gap=1e-2)
     bounds = [p.bound for p in told]
     assert len(bounds) >= 2
     assert bounds == sorted(bounds)
     assert float(solution.bound) <= bounds[-1] * (1 + 1e-9)
     assert solution.gap <= 1e-2  # multipliers are saved as exactly as this needs
-    exact = float(design(problem).value)
+    exact = float(md.design(problem).value)
     assert (1 - 1.1 * ACCURATE) * exact <= float(solution.bound) <= exact
 
 
 def test_a_third_of_the_inputs_proves_most() -> None:
     problem = city()
-    best = float(design(problem, gap=1e-4).bound)
+    best = float(md.design(problem, gap=1e-4).bound)
     prior, cone, E = problem.prior.array, problem.cone, problem.cone.lengths()
     cost = problem.utility.cost(problem.domain, problem.prior, problem.outputs or ())  # type: ignore[attr-defined]
     (inputs,) = chosen(E, prior, [12])
@@ -138,7 +125,7 @@ def test_a_third_of_the_inputs_proves_most() -> None:
 
 def test_it_ends_in_time_with_a_bound_that_holds() -> None:
     problem = city()
-    solution = design(problem, route="coarse", time_limit=1e-3)
+    solution = md.design(problem, route="coarse", time_limit=1e-3)
     assert 0 <= solution.bound <= solution.value
     assert any("ended early" in note for note in solution.notes)
 
@@ -164,7 +151,7 @@ def test_each_choice_adds_most(data: st.DataObject, size: int) -> None:
     points = data.draw(st.lists(st.integers(0, 30), min_size=size, max_size=size, unique=True))
     weights = np.array(data.draw(st.lists(st.integers(1, 9), min_size=size, max_size=size)))
     prior = weights / weights.sum()
-    E = Cone([MetricPrivacy("0.4", "absolute").family(Domain(points))]).lengths()
+    E = Cone([md.MetricPrivacy("0.4", "absolute").family(md.Domain(points))]).lengths()
     shares, weight = np.exp(-E), (1 - ALIKE) * prior + ALIKE / size
     covered = np.zeros(size)
     for inputs in chosen(E, prior, range(1, size + 1)):
@@ -174,45 +161,49 @@ def test_each_choice_adds_most(data: st.DataObject, size: int) -> None:
 
 
 def test_the_stricter_of_two_notions_makes_the_share() -> None:
-    both = Problem(3, [LDP("0.6"), MetricPrivacy("0.4", "absolute")], MeanAbsoluteError())
+    both = md.Problem(
+        3, [md.LDP("0.6"), md.MetricPrivacy("0.4", "absolute")], md.MeanAbsoluteError()
+    )
     program = CoarseProgram(both.cone, both.cone.lengths(), np.array([0]))
     assert program.shares.toarray()[0] == pytest.approx(np.exp([0, -0.4, -0.6]))
     assert program.stands.tolist() == [0, 0, 0]
 
 
 def test_it_is_recommended_where_the_program_is_too_large() -> None:
-    wide = Problem(Domain.grid(28, 28), MetricPrivacy(1, "euclidean"), EuclideanDistance())
+    wide = md.Problem(
+        md.Domain.grid(28, 28), md.MetricPrivacy(1, "euclidean"), md.EuclideanDistance()
+    )
     assert Coarse().suits(wide)
-    for small in (city(), Problem(400, LDP(1), MeanAbsoluteError())):
+    for small in (city(), md.Problem(400, md.LDP(1), md.MeanAbsoluteError())):
         assert Coarse().suits(small, named=True)
         assert not Coarse().suits(small)
 
 
-REFUSED: dict[str, Problem] = {
-    "a worst case": Problem(3, LDP(1), HammingLoss(worst_case=True)),
-    "lifts": Problem(3, LIP(1), HammingLoss(), prior=[0.2, 0.3, 0.5]),
-    "no loss": Problem(3, LDP(1), MutualInformation(), prior=[0.2, 0.3, 0.5]),
+REFUSED: dict[str, md.Problem] = {
+    "a worst case": md.Problem(3, md.LDP(1), md.HammingLoss(worst_case=True)),
+    "lifts": md.Problem(3, md.LIP(1), md.HammingLoss(), prior=[0.2, 0.3, 0.5]),
+    "no loss": md.Problem(3, md.LDP(1), md.MutualInformation(), prior=[0.2, 0.3, 0.5]),
 }
 
 
 @pytest.mark.parametrize("problem", REFUSED.values(), ids=REFUSED)
-def test_other_problems_are_refused(problem: Problem) -> None:
-    with pytest.raises(UnsupportedError):
-        design(problem, route="coarse")
+def test_other_problems_are_refused(problem: md.Problem) -> None:
+    with pytest.raises(md.UnsupportedError):
+        md.design(problem, route="coarse")
 
 
 APART: dict[str, Any] = {
-    "blocks": BlockLDP(1, [[0, 1], [2, 3]]),
-    "one way": ContextAwareLDP([["inf", 1, 1, 1], *[["inf"] * 4] * 3]),
-    "equal rows": ContextAwareLDP([[0, 0, "inf", 1], [0, 0, 1, 1], [1, 1, 0, 2], [1, 1, 2, 0]]),
+    "blocks": md.BlockLDP(1, [[0, 1], [2, 3]]),
+    "one way": md.ContextAwareLDP([["inf", 1, 1, 1], *[["inf"] * 4] * 3]),
+    "equal rows": md.ContextAwareLDP([[0, 0, "inf", 1], [0, 0, 1, 1], [1, 1, 0, 2], [1, 1, 2, 0]]),
 }
 
 
 @pytest.mark.parametrize("notion", APART.values(), ids=APART)
 def test_inputs_without_bounds_and_equal_ones(notion: Any) -> None:
-    loss = Distortion([[abs(x - y) for y in range(4)] for x in range(4)])
-    problem = Problem(4, notion, loss, prior=[0.1, 0.2, 0.3, 0.4])
-    solution = design(problem, route="coarse")
+    loss = md.Distortion([[abs(x - y) for y in range(4)] for x in range(4)])
+    problem = md.Problem(4, notion, loss, prior=[0.1, 0.2, 0.3, 0.4])
+    solution = md.design(problem, route="coarse")
     best = lp_optimum(problem).value
     assert 0.94 * best - ORACLE <= float(solution.bound) <= best + ORACLE
     verify(solution.document())

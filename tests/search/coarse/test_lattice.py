@@ -6,17 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    Domain,
-    EuclideanDistance,
-    HammingLoss,
-    MetricPrivacy,
-    Prior,
-    Problem,
-    SolverError,
-    design,
-)
+import mechdesign as md
 from mechdesign.search.coarse.lattice import (
     Lattice,
     LatticeProgram,
@@ -30,9 +20,11 @@ from tests.strategies import examples
 COUNTS = [(x * 7) % 5 for x in range(42)]
 
 
-def city(distance: str = "euclidean") -> Problem:
-    domain, prior = Domain.grid(6, 7, "0.5"), Prior.from_counts(COUNTS)
-    return Problem(domain, MetricPrivacy("1.4", distance), EuclideanDistance(), prior=prior)
+def city(distance: str = "euclidean") -> md.Problem:
+    domain, prior = md.Domain.grid(6, 7, "0.5"), md.Prior.from_counts(COUNTS)
+    return md.Problem(
+        domain, md.MetricPrivacy("1.4", distance), md.EuclideanDistance(), prior=prior
+    )
 
 
 def held(cells: np.ndarray, n: int, m: int) -> np.ndarray:
@@ -77,7 +69,7 @@ def test_costs_are_those_of_all_pairs(distance: str) -> None:
 
 def test_bounds_rise_to_the_optimum() -> None:
     problem = city()
-    best = float(design(problem).value)
+    best = float(md.design(problem).value)
     values = [found.value for found in lattice_bounds(problem, best, Limits())]
     assert values == sorted(values)
     assert 0.97 * best <= values[-1] <= best * (1 + 1e-6)
@@ -90,5 +82,5 @@ def test_a_search_ends_in_time() -> None:
 
 
 def test_other_problems_are_on_no_lattice() -> None:
-    with pytest.raises(SolverError, match="steps"):
-        Lattice(Problem(Domain.range(3), LDP(1), HammingLoss()))
+    with pytest.raises(md.SolverError, match="steps"):
+        Lattice(md.Problem(md.Domain.range(3), md.LDP(1), md.HammingLoss()))

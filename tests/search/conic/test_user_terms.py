@@ -14,23 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    ApproximateLDP,
-    BayesAccuracy,
-    ConvexUtility,
-    HammingLoss,
-    InfeasibleError,
-    InputError,
-    MeanAbsoluteError,
-    MutualInformationLeakage,
-    Problem,
-    UnsupportedError,
-    design,
-)
-from mechdesign.designs.solution import Solution
-from mechdesign.errors import CertificateError
+import mechdesign as md
 from mechdesign.kernel import digest, verify
 from mechdesign.search.conic.user_terms import linearized
 from tests.strategies import examples
@@ -39,9 +23,9 @@ PRIOR = [0.1, 0.2, 0.3, 0.4]
 GAPS = np.abs(np.subtract.outer(range(4), range(4)))
 
 
-def problem(notion: Any = None, utility: Any = None, **more: Any) -> Problem:
-    notion = LDP(1) if notion is None else notion
-    return Problem(range(4), notion, utility or MeanAbsoluteError(), prior=PRIOR, **more)
+def problem(notion: Any = None, utility: Any = None, **more: Any) -> md.Problem:
+    notion = md.LDP(1) if notion is None else notion
+    return md.Problem(range(4), notion, utility or md.MeanAbsoluteError(), prior=PRIOR, **more)
 
 
 def textbook(
@@ -88,7 +72,7 @@ OBJECTIVES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def is_private_and_told(solution: Solution) -> None:
+def is_private_and_told(solution: md.Solution) -> None:
     """Whatever a user adds, the channel is private, and the file claims no more than it proves."""
     stated = solution.problem
     for notion in stated.privacy:
@@ -106,7 +90,7 @@ def is_private_and_told(solution: Solution) -> None:
 def test_constraints_are_kept(name: str) -> None:
     stated = problem()
     constraints = CONSTRAINTS[name](stated.Q)
-    solution = design(stated, constraints=constraints)
+    solution = md.design(stated, constraints=constraints)
     is_private_and_told(solution)
     wanted = textbook(mean_absolute, CONSTRAINTS[name], 1)
     assert math.isclose(solution.value, wanted, rel_tol=1e-5)
@@ -123,10 +107,10 @@ def test_constraints_are_kept(name: str) -> None:
     assert f"subject to {str(constraints[0])[:20]}" in repr(solution)
     assert stated.quoted == ()  # the problem itself is as it was
     # at that value: the exact loss of the exact channel
-    assert solution.value == MeanAbsoluteError().value(
+    assert solution.value == md.MeanAbsoluteError().value(
         solution.channel, stated.prior, stated.outputs
     )
-    assert solution.value >= design(stated).bound
+    assert solution.value >= md.design(stated).bound
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
@@ -137,7 +121,7 @@ def test_an_objective_of_ones_own(name: str) -> None:
         made = OBJECTIVES[name](Q)
         return made if isinstance(made, cp.Minimize | cp.Maximize) else cp.Minimize(made)
 
-    solution = design(stated, objective=OBJECTIVES[name](stated.Q))
+    solution = md.design(stated, objective=OBJECTIVES[name](stated.Q))
     is_private_and_told(solution)
     assert math.isclose(solution.value, textbook(objective, lambda _: [], 1), rel_tol=1e-5)
     assert solution.status == "optimal"
@@ -152,7 +136,7 @@ def test_both_at_once_and_every_solver() -> None:
         lambda Q: cp.Minimize(cp.sum_squares(Q - np.eye(4))), CONSTRAINTS["bistochastic"], 1
     )
     for route in ("auto", "cvxpy:CLARABEL", "cvxpy:ECOS", "cvxpy:SCS"):
-        solution = design(
+        solution = md.design(
             stated,
             constraints=CONSTRAINTS["bistochastic"](stated.Q),
             objective=cp.sum_squares(stated.Q - np.eye(4)),
@@ -165,24 +149,24 @@ def test_both_at_once_and_every_solver() -> None:
 @pytest.mark.parametrize(
     "notion",
     [
-        LIP(0.7),
-        [LIP(1), LDP(1.2)],
-        MutualInformationLeakage(0.2),
-        [LDP(2), ApproximateLDP(0.5, 0.05)],
+        md.LIP(0.7),
+        [md.LIP(1), md.LDP(1.2)],
+        md.MutualInformationLeakage(0.2),
+        [md.LDP(2), md.ApproximateLDP(0.5, 0.05)],
     ],
     ids=repr,
 )
 def test_with_any_notion(notion: Any) -> None:
     stated = problem(notion)
-    plain = design(stated)
-    solution = design(stated, constraints=[stated.output_distribution == PRIOR])
+    plain = md.design(stated)
+    solution = md.design(stated, constraints=[stated.output_distribution == PRIOR])
     is_private_and_told(solution)
     assert solution.status == "optimal"
     assert solution.value >= plain.bound
     law = solution.channel.output_distribution(stated.prior)
     assert np.allclose([float(p) for p in law], PRIOR, atol=1e-7)
     # the same, said in another way
-    other = design(
+    other = md.design(
         stated, objective=mean_absolute(stated.Q), constraints=[stated.output_distribution == PRIOR]
     )
     assert math.isclose(other.value, solution.value, rel_tol=1e-7)
@@ -190,16 +174,16 @@ def test_with_any_notion(notion: Any) -> None:
 
 def test_a_constraint_that_holds_anyway_changes_nothing() -> None:
     stated = problem()
-    solution = design(stated, constraints=[stated.Q[0, 0] <= 1])
-    assert math.isclose(solution.value, design(stated).value, rel_tol=1e-8)
+    solution = md.design(stated, constraints=[stated.Q[0, 0] <= 1])
+    assert math.isclose(solution.value, md.design(stated).value, rel_tol=1e-8)
     assert "your constraints hold" in solution.notes
     assert not solution.binding
     assert "binding rows are not listed beside constraints of your own" in solution.notes
 
 
 def test_the_worst_case_of_a_built_in_loss() -> None:
-    stated = problem(utility=MeanAbsoluteError(worst_case=True))
-    solution = design(stated, constraints=[stated.Q[0, 0] == 0.3])
+    stated = problem(utility=md.MeanAbsoluteError(worst_case=True))
+    solution = md.design(stated, constraints=[stated.Q[0, 0] == 0.3])
     is_private_and_told(solution)
     assert solution.status == "optimal"
     wanted = textbook(OBJECTIVES["largest of rows"], lambda Q: [Q[0, 0] == 0.3], 1)
@@ -207,53 +191,57 @@ def test_the_worst_case_of_a_built_in_loss() -> None:
 
 
 def test_outputs_are_named_where_the_optimiser_would_choose() -> None:
-    with pytest.raises(InputError, match=r"outputs: .*outputs=\[\.\.\.\]"):
-        _ = problem(utility=BayesAccuracy()).Q
-    stated = problem(utility=BayesAccuracy(), outputs=["a", "b"])
-    solution = design(stated, objective=cp.Maximize(stated.Q[0, 0] - stated.Q[3, 0]))
+    with pytest.raises(md.InputError, match=r"outputs: .*outputs=\[\.\.\.\]"):
+        _ = problem(utility=md.BayesAccuracy()).Q
+    stated = problem(utility=md.BayesAccuracy(), outputs=["a", "b"])
+    solution = md.design(stated, objective=cp.Maximize(stated.Q[0, 0] - stated.Q[3, 0]))
     is_private_and_told(solution)
     e = math.e
     assert math.isclose(solution.value, (e - 1) / (e + 1), rel_tol=1e-7)  # Warner's
 
 
-WRONG: dict[str, tuple[dict[str, Callable[[Any], Any]], type[InputError], str]] = {
+WRONG: dict[str, tuple[dict[str, Callable[[Any], Any]], type[md.InputError], str]] = {
     "not convex": (
         {"constraints": lambda Q: [Q[0, 0] <= 1, cp.square(Q[0, 0]) >= 0.1]},
-        InputError,
+        md.InputError,
         r"constraints\[1\]: expected a convex constraint",
     ),
-    "no constraint": ({"constraints": lambda _: [True]}, InputError, r"constraints\[0\]: .* True"),
-    "no list": ({"constraints": lambda Q: Q[0, 0] <= 1}, InputError, "constraints: .* a list"),
+    "no constraint": (
+        {"constraints": lambda _: [True]},
+        md.InputError,
+        r"constraints\[0\]: .* True",
+    ),
+    "no list": ({"constraints": lambda Q: Q[0, 0] <= 1}, md.InputError, "constraints: .* a list"),
     "objective not convex": (
         {"objective": lambda Q: cp.Minimize(cp.sqrt(Q[0, 0]))},
-        InputError,
+        md.InputError,
         "objective: expected a convex loss",
     ),
-    "objective a number": ({"objective": lambda _: 3}, InputError, "objective: .* given 3"),
-    "objective a matrix": ({"objective": lambda Q: Q}, InputError, "objective: .* scalar"),
+    "objective a number": ({"objective": lambda _: 3}, md.InputError, "objective: .* given 3"),
+    "objective a matrix": ({"objective": lambda Q: Q}, md.InputError, "objective: .* scalar"),
     "a variable besides": (
         {"constraints": lambda _: [cp.Variable(name="z") <= 1]},
-        UnsupportedError,
+        md.UnsupportedError,
         r"constraints\[0\]: .*problem.Q alone, given z",
     ),
     "another Q": (
         {"objective": lambda _: cp.sum(problem().Q)},
-        UnsupportedError,
+        md.UnsupportedError,
         "objective: .*problem.Q alone, given Q",
     ),
     "a parameter without a value": (
         {"constraints": lambda Q: [Q[0, 0] <= cp.Parameter(name="most")]},
-        InputError,
+        md.InputError,
         r"constraints\[0\]: .* parameter most",
     ),
     "route": (
         {"constraints": lambda Q: [Q[0, 0] <= 1], "route": lambda _: "linear-program"},
-        UnsupportedError,
+        md.UnsupportedError,
         "route: expected auto or cvxpy:NAME",
     ),
     "solver": (
         {"constraints": lambda Q: [Q[0, 0] <= 1], "route": lambda _: "cvxpy:CLARABELL"},
-        InputError,
+        md.InputError,
         "did you mean 'CLARABEL'",
     ),
 }
@@ -264,15 +252,15 @@ def test_wrong_terms_are_refused_by_name(name: str) -> None:
     stated = problem()
     given, kind, match = WRONG[name]
     with pytest.raises(kind, match=match):
-        design(stated, **{key: make(stated.Q) for key, make in given.items()})
+        md.design(stated, **{key: make(stated.Q) for key, make in given.items()})
 
 
 def test_unsatisfiable_constraints_are_infeasible() -> None:
     stated = problem()
-    with pytest.raises(InfeasibleError, match="no private channel meets your constraints"):
-        design(stated, constraints=[stated.Q[0, 0] >= 0.9, stated.Q[3, 0] <= 0.7])
-    freer = problem(LDP(1.2))  # 0.3 / 0.1 is 3, whose logarithm is 1.0986
-    told = design(freer, constraints=[freer.Q[0, 0] >= 0.9, freer.Q[3, 0] <= 0.7])
+    with pytest.raises(md.InfeasibleError, match="no private channel meets your constraints"):
+        md.design(stated, constraints=[stated.Q[0, 0] >= 0.9, stated.Q[3, 0] <= 0.7])
+    freer = problem(md.LDP(1.2))  # 0.3 / 0.1 is 3, whose logarithm is 1.0986
+    told = md.design(freer, constraints=[freer.Q[0, 0] >= 0.9, freer.Q[3, 0] <= 0.7])
     assert told.status == "optimal"
 
 
@@ -280,11 +268,11 @@ def test_parameters_may_change_between_designs() -> None:
     stated, least = problem(), cp.Parameter(value=0.1)
     values = []
     for least.value in (0.1, 0.4, 0.45):
-        values.append(design(stated, constraints=[stated.Q[0, 0] >= least]).value)
+        values.append(md.design(stated, constraints=[stated.Q[0, 0] >= least]).value)
     assert values[0] < values[1] < values[2]
 
 
-class Roughness(ConvexUtility):
+class Roughness(md.ConvexUtility):
     """The squared steps between neighbouring rows: a loss that nobody wants, convex."""
 
     name = "roughness"
@@ -296,7 +284,7 @@ class Roughness(ConvexUtility):
 @pytest.mark.parametrize("route", ["auto", "cvxpy:CLARABEL"])
 def test_a_convex_utility_of_ones_own(route: str) -> None:
     stated = problem(utility=Roughness())
-    solution = design(stated, route=route)
+    solution = md.design(stated, route=route)
     is_private_and_told(solution)
     assert solution.status == "optimal"
 
@@ -304,14 +292,14 @@ def test_a_convex_utility_of_ones_own(route: str) -> None:
         return cp.Minimize(cp.sum_squares(Q[1:] - Q[:-1]) + cp.sum_squares(Q - np.eye(4)))
 
     assert math.isclose(solution.value, textbook(objective, lambda _: [], 1), rel_tol=1e-5)
-    both = design(stated, constraints=[stated.Q[0, 0] >= 0.5], route=route)
+    both = md.design(stated, constraints=[stated.Q[0, 0] >= 0.5], route=route)
     assert both.value >= solution.bound
     assert both.status == "optimal"
 
 
 def test_a_file_with_constraints_claims_the_value_and_not_the_bound() -> None:
     stated = problem()
-    document = design(stated, constraints=[stated.Q[0, 0] >= 0.45]).document()
+    document = md.design(stated, constraints=[stated.Q[0, 0] >= 0.45]).document()
     assert document["problem"]["constraints"] == ["0.45 <= Q[0, 0]"]
     claims = verify(json.loads(json.dumps(document))).claims
     assert any("recomputed from the integers" in claim for claim in claims)
@@ -321,7 +309,7 @@ def test_a_file_with_constraints_claims_the_value_and_not_the_bound() -> None:
         lie = copy.deepcopy(document)
         change(lie)
         lie["digest"] = digest(lie)
-        with pytest.raises(CertificateError, match=match):
+        with pytest.raises(md.CertificateError, match=match):
             verify(lie)
 
     refused(lambda d: d.update(value=0.9 * d["value"], bound=0.9 * d["value"]), "the gap|the value")
@@ -355,11 +343,11 @@ def test_a_tangent_is_below_a_convex_function(at: list[int], to: list[int], kind
 
 
 def test_plain_problems_do_not_change() -> None:
-    stated = problem(utility=HammingLoss())
-    before = design(stated)
+    stated = problem(utility=md.HammingLoss())
+    before = md.design(stated)
     assert before.bound_proved
     assert before.problem is stated
     assert "constraints" not in before.document()["problem"]
-    design(stated, constraints=[stated.Q[0, 0] == Fraction(1, 4)])
-    after = design(stated)
+    md.design(stated, constraints=[stated.Q[0, 0] == Fraction(1, 4)])
+    after = md.design(stated)
     assert (after.value, after.bound) == (before.value, before.bound)

@@ -14,21 +14,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    AsymmetricLift,
-    BoundedPriorLIP,
-    ContextAwareLDP,
-    HighLowLDP,
-    MetricPrivacy,
-    PosteriorMeanSquaredError,
-    Prior,
-    Problem,
-    design,
-)
-from mechdesign.errors import UnsupportedError
+import mechdesign as md
 from mechdesign.evidence.rows import block_of
 from mechdesign.kernel import verify
 from mechdesign.kernel.certificate import Certificate
@@ -44,12 +30,12 @@ FloatArray = npt.NDArray[np.float64]
 SEEDS = st.integers(0, 10**6)
 
 
-def random_prior(rng: np.random.Generator, k: int) -> Prior:
-    return Prior.from_counts(rng.integers(1, 1000, k).tolist())
+def random_prior(rng: np.random.Generator, k: int) -> md.Prior:
+    return md.Prior.from_counts(rng.integers(1, 1000, k).tolist())
 
 
-def check(problem: Problem, optimum: float) -> None:
-    solution = design(problem, route="decoder-grid")
+def check(problem: md.Problem, optimum: float) -> None:
+    solution = md.design(problem, route="decoder-grid")
     scale = max(1e-9, float(solution.value))
     assert solution.status == "optimal"
     assert abs(float(solution.value) - optimum) <= 1e-6 * scale
@@ -59,25 +45,25 @@ def check(problem: Problem, optimum: float) -> None:
     verify(json.loads(json.dumps(solution.document())))
 
 
-def two_priors(rng: np.random.Generator, k: int) -> BoundedPriorLIP:
-    return BoundedPriorLIP(0.7, [random_prior(rng, k).probabilities for _ in range(2)])
+def two_priors(rng: np.random.Generator, k: int) -> md.BoundedPriorLIP:
+    return md.BoundedPriorLIP(0.7, [random_prior(rng, k).probabilities for _ in range(2)])
 
 
 NOTIONS: dict[str, Callable[[np.random.Generator, int], Notion | list[Notion]]] = {
-    **{f"LDP {epsilon}": lambda *_, e=epsilon: LDP(e) for epsilon in (0.1, 1, 3)},
-    **{f"LIP {epsilon}": lambda *_, e=epsilon: LIP(e) for epsilon in (0.1, 0.5, 1, 3)},
-    "PML": lambda *_: PML(0.7),
-    "lift": lambda *_: AsymmetricLift(0.3, 1.1),
-    "matrix": lambda rng, k: ContextAwareLDP(
+    **{f"LDP {epsilon}": lambda *_, e=epsilon: md.LDP(e) for epsilon in (0.1, 1, 3)},
+    **{f"LIP {epsilon}": lambda *_, e=epsilon: md.LIP(e) for epsilon in (0.1, 0.5, 1, 3)},
+    "PML": lambda *_: md.PML(0.7),
+    "lift": lambda *_: md.AsymmetricLift(0.3, 1.1),
+    "matrix": lambda rng, k: md.ContextAwareLDP(
         [
             ["inf" if rng.random() < 0.3 else round(rng.uniform(0.1, 3), 3) for _ in range(k)]
             for _ in range(k)
         ]
     ),
-    "metric": lambda rng, _: MetricPrivacy(round(rng.uniform(0.2, 2), 3), "absolute"),
-    "high-low": lambda rng, k: HighLowLDP(round(rng.uniform(0.2, 2), 3), [0, k - 1]),
-    "LIP and LDP": lambda *_: [LIP(0.8), LDP(1)],
-    "both sides": lambda *_: [AsymmetricLift(0.5, "inf"), PML(0.4)],
+    "metric": lambda rng, _: md.MetricPrivacy(round(rng.uniform(0.2, 2), 3), "absolute"),
+    "high-low": lambda rng, k: md.HighLowLDP(round(rng.uniform(0.2, 2), 3), [0, k - 1]),
+    "LIP and LDP": lambda *_: [md.LIP(0.8), md.LDP(1)],
+    "both sides": lambda *_: [md.AsymmetricLift(0.5, "inf"), md.PML(0.4)],
     "two priors": two_priors,
 }
 
@@ -89,16 +75,16 @@ def test_the_optimum_is_that_over_all_rays(name: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     k = 2 + seed
     values = rng.normal(size=k).round(2).tolist()
-    utility = PosteriorMeanSquaredError(values if seed else [int(x == 1) for x in range(k)])
-    problem = Problem(range(k), NOTIONS[name](rng, k), utility, prior=random_prior(rng, k))
+    utility = md.PosteriorMeanSquaredError(values if seed else [int(x == 1) for x in range(k)])
+    problem = md.Problem(range(k), NOTIONS[name](rng, k), utility, prior=random_prior(rng, k))
     check(problem, SOLVERS["vertices"](problem).value)
 
 
 def test_agrees_with_the_closed_form_on_its_region() -> None:
-    problem = Problem(range(3), LIP(2), PosteriorMeanSquaredError(), prior=[0.3, 0.3, 0.4])
-    by_formula = design(problem)
+    problem = md.Problem(range(3), md.LIP(2), md.PosteriorMeanSquaredError(), prior=[0.3, 0.3, 0.4])
+    by_formula = md.design(problem)
     assert by_formula.route == "closed-form: LIP randomized response"
-    by_grid = design(problem, route="decoder-grid")
+    by_grid = md.design(problem, route="decoder-grid")
     assert float(by_grid.value) == pytest.approx(float(by_formula.value), rel=1e-8)
 
 
@@ -106,12 +92,14 @@ def test_values_may_be_of_any_scale_and_constant() -> None:
     prior = [0.2, 0.3, 0.5]
     for scale in (1e-6, 1e6):
         values = [scale * 1, scale * 5, scale * 6]
-        solution = design(
-            Problem(["a", "b", "c"], LIP(1), PosteriorMeanSquaredError(values), prior=prior)
+        solution = md.design(
+            md.Problem(
+                ["a", "b", "c"], md.LIP(1), md.PosteriorMeanSquaredError(values), prior=prior
+            )
         )
         assert solution.gap <= 1e-6 or float(solution.value) < 1e-12
-    flat = design(
-        Problem(["a", "b", "c"], LIP(1), PosteriorMeanSquaredError([7, 7, 7]), prior=prior)
+    flat = md.design(
+        md.Problem(["a", "b", "c"], md.LIP(1), md.PosteriorMeanSquaredError([7, 7, 7]), prior=prior)
     )
     assert flat.value == 0
 
@@ -123,8 +111,8 @@ WEIGHTS = st.integers(0, 1000).map(lambda n: n / 1000)
 @given(st.lists(WEIGHTS, min_size=4, max_size=4), st.floats(0.01, 2))
 def test_any_weights_give_a_bound(weights: list[float], epsilon: float) -> None:
     """Whatever the weights and however coarse the decoders: never above the optimum."""
-    problem = Problem([0, 1], LDP(epsilon), PosteriorMeanSquaredError(), prior=[0.3, 0.7])
-    optimum = design(problem).value
+    problem = md.Problem([0, 1], md.LDP(epsilon), md.PosteriorMeanSquaredError(), prior=[0.3, 0.7])
+    optimum = md.design(problem).value
     rows = [(node, x, 1 - x, w) for (node, x), w in zip(np.ndindex(2, 2), weights, strict=True)]
     line, block = Decoders((Fraction(0), Fraction(1))), block_of("cone", 0, "", rows)
     bound = Certificate(line, Orthant(), (), (block,)).bound(problem.compiled.statement)
@@ -132,15 +120,15 @@ def test_any_weights_give_a_bound(weights: list[float], epsilon: float) -> None:
 
 
 def test_too_few_outputs_are_refused() -> None:
-    problem = Problem(
+    problem = md.Problem(
         range(4),
-        LIP(1),
-        PosteriorMeanSquaredError(),
+        md.LIP(1),
+        md.PosteriorMeanSquaredError(),
         prior=[0.1, 0.2, 0.3, 0.4],
         outputs=["only one"],
     )
-    with pytest.raises(UnsupportedError, match=r"outputs\.values"):
-        design(problem)
+    with pytest.raises(md.UnsupportedError, match=r"outputs\.values"):
+        md.design(problem)
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(3, "0.25"), (4, "0.32")])
@@ -149,8 +137,8 @@ def test_a_search_that_ends_at_the_constant_channel_is_not_the_last_word(
 ) -> None:
     """At the uniform prior the fast search stays where nothing is told: a stationary point."""
     values = [1] + [0] * (k - 1)
-    problem = Problem(range(k), LDP(epsilon), PosteriorMeanSquaredError(values=values))
-    found, rays = design(problem), design(problem, route="extreme-rays")
+    problem = md.Problem(range(k), md.LDP(epsilon), md.PosteriorMeanSquaredError(values=values))
+    found, rays = md.design(problem), md.design(problem, route="extreme-rays")
     assert found.status == rays.status == "optimal"
     assert math.isclose(found.value, rays.value, rel_tol=1e-6)
     assert found.value < Fraction(k - 1, k**2) * Fraction(99, 100)
@@ -161,9 +149,9 @@ def test_a_degenerate_program_does_not_stall() -> None:
     """Its primal simplex method goes on for minutes in one of 59 rounds, if it is let."""
     rng = random.Random(2)
     weights = [rng.randrange(1, 20) for _ in range(93)][33:]
-    notion, utility = MetricPrivacy("0.5", "absolute"), PosteriorMeanSquaredError()
-    problem = Problem(60, notion, utility, prior=Prior.from_counts(weights))
-    found = design(problem, gap=0.01)
+    notion, utility = md.MetricPrivacy("0.5", "absolute"), md.PosteriorMeanSquaredError()
+    problem = md.Problem(60, notion, utility, prior=md.Prior.from_counts(weights))
+    found = md.design(problem, gap=0.01)
     assert found.gap <= 0.01
 
 
@@ -185,22 +173,22 @@ def test_merging_has_the_stated_cost(seed: int, budget: float) -> None:
     assert merge_columns(Q, P @ Q, P * f @ Q, 1.0).shape[1] == 1
 
 
-@pytest.mark.parametrize("notion", [LIP(1), PML("0.5"), LDP(1)], ids=repr)
+@pytest.mark.parametrize("notion", [md.LIP(1), md.PML("0.5"), md.LDP(1)], ids=repr)
 def test_inputs_that_never_occur_change_nothing(notion: Notion) -> None:
-    few = Problem(
+    few = md.Problem(
         ["a", "b", "c"],
         notion,
-        PosteriorMeanSquaredError([5, 1, 2]),
-        prior=Prior.from_counts([1, 2, 3]),
+        md.PosteriorMeanSquaredError([5, 1, 2]),
+        prior=md.Prior.from_counts([1, 2, 3]),
     )
-    more = Problem(
+    more = md.Problem(
         ["z", "a", "b", "y", "c"],
         notion,
-        PosteriorMeanSquaredError([-100, 5, 1, 1, 2]),
-        prior=Prior.from_counts([0, 1, 2, 0, 3]),
+        md.PosteriorMeanSquaredError([-100, 5, 1, 1, 2]),
+        prior=md.Prior.from_counts([0, 1, 2, 0, 3]),
     )
-    alone = design(few, route="decoder-grid")
-    together = design(more, route="decoder-grid")
+    alone = md.design(few, route="decoder-grid")
+    together = md.design(more, route="decoder-grid")
     assert float(together.value) == pytest.approx(float(alone.value), rel=1e-8)
     assert together.gap <= 1e-8
     assert more.cone.holds(together.channel)
@@ -208,13 +196,13 @@ def test_inputs_that_never_occur_change_nothing(notion: Notion) -> None:
 
 
 def test_f_may_be_constant_where_it_matters() -> None:
-    problem = Problem(
+    problem = md.Problem(
         ["a", "b", "c"],
-        LIP(1),
-        PosteriorMeanSquaredError([4, 4, 9]),
-        prior=Prior.from_counts([1, 1, 0]),
+        md.LIP(1),
+        md.PosteriorMeanSquaredError([4, 4, 9]),
+        prior=md.Prior.from_counts([1, 1, 0]),
     )
-    solution = design(problem, route="decoder-grid")
+    solution = md.design(problem, route="decoder-grid")
     assert solution.value == solution.bound == 0
 
 
@@ -222,16 +210,19 @@ def test_f_may_be_constant_where_it_matters() -> None:
 @pytest.mark.parametrize("scale", ["1/1000000000000", "1", "1000000000000"])
 def test_units_do_not_matter(shift: int, scale: str) -> None:
     values = [shift + Fraction(scale) * v for v in (0, 1, 1, 4, 9)]
-    problem = Problem(
-        range(5), LIP("0.7"), PosteriorMeanSquaredError(values), prior=[0.1, 0.3, 0.2, 0.2, 0.2]
+    problem = md.Problem(
+        range(5),
+        md.LIP("0.7"),
+        md.PosteriorMeanSquaredError(values),
+        prior=[0.1, 0.3, 0.2, 0.2, 0.2],
     )
-    solution = design(problem, route="decoder-grid")
+    solution = md.design(problem, route="decoder-grid")
     value = float(solution.value / Fraction(scale) ** 2)
-    plain = design(
-        Problem(
+    plain = md.design(
+        md.Problem(
             range(5),
-            LIP("0.7"),
-            PosteriorMeanSquaredError([0, 1, 1, 4, 9]),
+            md.LIP("0.7"),
+            md.PosteriorMeanSquaredError([0, 1, 1, 4, 9]),
             prior=[0.1, 0.3, 0.2, 0.2, 0.2],
         )
     )
@@ -239,13 +230,15 @@ def test_units_do_not_matter(shift: int, scale: str) -> None:
     assert float(solution.bound / Fraction(scale) ** 2) == pytest.approx(value, rel=1e-8)
 
 
-@pytest.mark.parametrize("notion", [LIP(1), LDP(1), HighLowLDP(1, list(range(40)))], ids=repr)
+@pytest.mark.parametrize(
+    "notion", [md.LIP(1), md.LDP(1), md.HighLowLDP(1, list(range(40)))], ids=repr
+)
 def test_many_inputs(notion: Notion) -> None:
     rng = np.random.default_rng(0)
     k = 70
-    prior = Prior.from_counts(rng.integers(1, 50, k).tolist())
-    problem = Problem(range(k), notion, PosteriorMeanSquaredError(), prior=prior)
-    solution = design(problem)
+    prior = md.Prior.from_counts(rng.integers(1, 50, k).tolist())
+    problem = md.Problem(range(k), notion, md.PosteriorMeanSquaredError(), prior=prior)
+    solution = md.design(problem)
     assert solution.status == "optimal"
     assert solution.gap <= 5e-7
     assert solution.bound <= solution.value
@@ -255,9 +248,9 @@ def test_many_inputs(notion: Notion) -> None:
 
 def test_the_file_is_small() -> None:
     counts = np.random.default_rng(0).integers(1, 50, 30).tolist()
-    prior = Prior.from_counts(counts)
-    problem = Problem(range(30), LIP(1), PosteriorMeanSquaredError(), prior=prior)
-    certificate = design(problem).certificate
+    prior = md.Prior.from_counts(counts)
+    problem = md.Problem(range(30), md.LIP(1), md.PosteriorMeanSquaredError(), prior=prior)
+    certificate = md.design(problem).certificate
     assert certificate is not None
     assert certificate.multipliers == ()
     assert len(certificate.prices or ()) == 30

@@ -11,22 +11,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    BoundedPriorLIP,
-    CertificateError,
-    ContextAwareLDP,
-    L2Risk,
-    LinearNotion,
-    MetricPrivacy,
-    Prior,
-    Problem,
-    TVRisk,
-    design,
-)
-from mechdesign.errors import SolverError
+import mechdesign as md
 from mechdesign.evidence.formulas import nothing_constrained
 from mechdesign.kernel import verify
 from mechdesign.kernel.certificate import Certificate
@@ -41,15 +26,15 @@ from mechdesign.search.rays import enumerate as listing
 from mechdesign.utilities import EstimationRisk
 from problems.families import random_context_aware
 
-PRIOR = Prior.from_counts([1, 2, 3, 4])
+PRIOR = md.Prior.from_counts([1, 2, 3, 4])
 E = [[0, 1, "inf", 2], ["0.5", 0, 1, "inf"], [2, "inf", 0, 1], ["inf", 1, 1, 0]]
 NOTIONS: list[Notion] = [
-    LIP("0.3"),
-    BoundedPriorLIP("0.3", center=PRIOR.probabilities, radius="0.05"),
-    MetricPrivacy("0.5", "absolute"),
-    ContextAwareLDP(E),
+    md.LIP("0.3"),
+    md.BoundedPriorLIP("0.3", center=PRIOR.probabilities, radius="0.05"),
+    md.MetricPrivacy("0.5", "absolute"),
+    md.ContextAwareLDP(E),
 ]
-RISKS = [L2Risk(), TVRisk(), L2Risk(worst_case=True), TVRisk(worst_case=True)]
+RISKS = [md.L2Risk(), md.TVRisk(), md.L2Risk(worst_case=True), md.TVRisk(worst_case=True)]
 
 
 @contextmanager
@@ -71,13 +56,13 @@ def test_each_bound_is_below_the_optimum_and_proved(
     notion: Notion, utility: EstimationRisk
 ) -> None:
     """Both are above the bound without privacy, and products are close."""
-    problem = Problem(range(4), notion, utility, prior=PRIOR)
-    optimum, blind = design(problem), nothing_constrained(problem.compiled)
+    problem = md.Problem(range(4), notion, utility, prior=PRIOR)
+    optimum, blind = md.design(problem), nothing_constrained(problem.compiled)
     assert blind is not None
     least = blind.bound(problem.compiled.statement)
     for bound in ("product_bound", "relaxed"):
         with only(bound):
-            found = design(problem, route="estimation")
+            found = md.design(problem, route="estimation")
         assert isinstance(found.certificate, Certificate)
         assert least < found.bound <= optimum.value
         assert math.isclose(found.value, optimum.value, rel_tol=1e-3)
@@ -90,11 +75,11 @@ def test_each_bound_is_below_the_optimum_and_proved(
 
 
 @pytest.mark.parametrize("utility", RISKS)
-@pytest.mark.parametrize("notion", [LDP(1), LIP(1), MetricPrivacy(1, "absolute")])
+@pytest.mark.parametrize("notion", [md.LDP(1), md.LIP(1), md.MetricPrivacy(1, "absolute")])
 def test_the_bound_of_the_diagonal_is_at_least_half(
     notion: Notion, utility: EstimationRisk
 ) -> None:
-    best = design(Problem(range(4), notion, utility, prior=PRIOR))
+    best = md.design(md.Problem(range(4), notion, utility, prior=PRIOR))
     worst = PRIOR.probabilities if utility.worst_case else None
     found = separable_bound(best.problem, best.channel.matrix, worst, Limits())
     assert found is not None
@@ -111,18 +96,18 @@ def test_the_bound_of_the_diagonal_is_at_least_half(
         (NOTIONS[1], "0.6"),
         (NOTIONS[2], "1.5"),
         (NOTIONS[3], "2"),
-        (LDP(1), "1"),
-        (PML(1), None),
+        (md.LDP(1), "1"),
+        (md.PML(1), None),
     ],
 )
 def test_the_implied_budget_is_the_longest_chain_of_bounds(
     notion: Notion, budget: str | None
 ) -> None:
-    problem = Problem(range(4), notion, L2Risk(), prior=PRIOR)
+    problem = md.Problem(range(4), notion, md.L2Risk(), prior=PRIOR)
     statement, found = problem.compiled.statement, relaxed(problem, None)
     if budget is None:
         assert found is None
-        with pytest.raises(CertificateError, match="no ratio of all pairs is bounded"):
+        with pytest.raises(md.CertificateError, match="no ratio of all pairs is bounded"):
             Implied()(statement)
         return
     assert found is not None
@@ -132,13 +117,15 @@ def test_the_implied_budget_is_the_longest_chain_of_bounds(
     assert float(implied.epsilon) == pytest.approx(float(budget))  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("notion", [random_context_aware(7).privacy, LDP(1)])
+@pytest.mark.parametrize("notion", [random_context_aware(7).privacy, md.LDP(1)])
 def test_rays_found_by_local_search_are_nearly_the_best(notion: Notion) -> None:
     """Their mixture identifies all inputs, and the bound by products is close."""
-    problem = Problem(range(7), notion, L2Risk(), prior=Prior.from_counts([9, 2, 4, 1, 7, 3, 30]))
-    optimum = design(problem)
+    problem = md.Problem(
+        range(7), notion, md.L2Risk(), prior=md.Prior.from_counts([9, 2, 4, 1, 7, 3, 30])
+    )
+    optimum = md.design(problem)
     with only("product_bound"):
-        solution = design(problem, route="estimation")
+        solution = md.design(problem, route="estimation")
     assert any("local search" in note for note in solution.notes)
     assert solution.bound <= optimum.value <= solution.value
     assert math.isclose(solution.value, optimum.value, rel_tol=1e-3)
@@ -147,8 +134,8 @@ def test_rays_found_by_local_search_are_nearly_the_best(notion: Notion) -> None:
 
 def test_products_need_rows_on_ratios_or_lifts_and_time() -> None:
     rows = [{"name": "a", "left": {0: 1}, "exponent": 1, "right": {1: 1, 2: 1}}]
-    problem = Problem(range(3), LinearNotion(rows), L2Risk())
-    assert product_bound(problem, L2Risk(), np.full(3, 1 / 3), Limits()) is None
-    problem = Problem(range(4), ContextAwareLDP(E), L2Risk())
-    with pytest.raises(SolverError, match="cut short: the time limit"):
-        product_bound(problem, L2Risk(), np.full(4, 0.25), Limits(seconds=1e-9))
+    problem = md.Problem(range(3), md.LinearNotion(rows), md.L2Risk())
+    assert product_bound(problem, md.L2Risk(), np.full(3, 1 / 3), Limits()) is None
+    problem = md.Problem(range(4), md.ContextAwareLDP(E), md.L2Risk())
+    with pytest.raises(md.SolverError, match="cut short: the time limit"):
+        product_bound(problem, md.L2Risk(), np.full(4, 0.25), Limits(seconds=1e-9))

@@ -14,20 +14,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import linprog
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    AsymmetricLift,
-    BoundedPriorLIP,
-    Domain,
-    HammingLoss,
-    HighLowLDP,
-    MetricPrivacy,
-    Prior,
-    Problem,
-)
-from mechdesign.errors import UnsupportedError
+import mechdesign as md
 from mechdesign.notions import Notion
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.search.interior.arrow import ArrowBlocks, ArrowRows
@@ -49,37 +36,37 @@ COUNTS = np.array([0.5, 2.0])
 BELIEFS = [[0.1, 0.2, 0.3, 0.2, 0.2], [0.2, 0.3, 0.1, 0.2, 0.2], [0.3, 0.3, 0.2, 0.1, 0.1]]
 
 ARROWS: dict[str, list[Notion]] = {
-    "ldp": [LDP(1)],
-    "high-low": [HighLowLDP(1, sensitive=[0, 1, 3])],
-    "lip": [LIP(1)],
-    "pml": [PML("0.5")],
-    "lift from below": [AsymmetricLift(lower="0.3", upper="inf")],
-    "lip and ldp": [LIP(1), LDP("1.5")],
-    "ldp and high-low": [LDP(1), HighLowLDP("0.5", sensitive=[0, 1, 2])],
-    "a free lift and ldp": [AsymmetricLift(lower="inf", upper="inf"), LDP(1)],
-    "lip and pml": [LIP(1), PML("0.7")],
-    "one prior": [BoundedPriorLIP(1, priors=BELIEFS[:1])],
+    "ldp": [md.LDP(1)],
+    "high-low": [md.HighLowLDP(1, sensitive=[0, 1, 3])],
+    "lip": [md.LIP(1)],
+    "pml": [md.PML("0.5")],
+    "lift from below": [md.AsymmetricLift(lower="0.3", upper="inf")],
+    "lip and ldp": [md.LIP(1), md.LDP("1.5")],
+    "ldp and high-low": [md.LDP(1), md.HighLowLDP("0.5", sensitive=[0, 1, 2])],
+    "a free lift and ldp": [md.AsymmetricLift(lower="inf", upper="inf"), md.LDP(1)],
+    "lip and pml": [md.LIP(1), md.PML("0.7")],
+    "one prior": [md.BoundedPriorLIP(1, priors=BELIEFS[:1])],
 }
 OTHERS: dict[str, list[Notion]] = {
-    "metric": [MetricPrivacy(1, "absolute")],
-    "no row": [AsymmetricLift(lower="inf", upper="inf")],
-    "priors": [BoundedPriorLIP(1, priors=BELIEFS)],
-    "flat ldp": [LDP(0)],
-    "flat lip": [LIP(0)],
+    "metric": [md.MetricPrivacy(1, "absolute")],
+    "no row": [md.AsymmetricLift(lower="inf", upper="inf")],
+    "priors": [md.BoundedPriorLIP(1, priors=BELIEFS)],
+    "flat ldp": [md.LDP(0)],
+    "flat lip": [md.LIP(0)],
 }
 
 TOLERANCE = {"lip and ldp": 1e-5, "ldp and high-low": 1e-7}
 """Relative to the largest entry, at weights over 24 orders: with one auxiliary variable none."""
 
-UNIFORM = Prior.uniform(K)
+UNIFORM = md.Prior.uniform(K)
 
 
-def stated(notions: list[Notion], prior: Prior = UNIFORM) -> ExtendedFormulation:
-    domain = Domain.range(len(prior))
+def stated(notions: list[Notion], prior: md.Prior = UNIFORM) -> ExtendedFormulation:
+    domain = md.Domain.range(len(prior))
     return extended_formulation(Cone([notion.family(domain, prior) for notion in notions]))
 
 
-def read(notions: list[Notion], prior: Prior = UNIFORM) -> ArrowRows | None:
+def read(notions: list[Notion], prior: md.Prior = UNIFORM) -> ArrowRows | None:
     rows = stated(notions, prior)
     return ArrowRows.of(rows.A, rows.equal, len(prior))
 
@@ -87,7 +74,7 @@ def read(notions: list[Notion], prior: Prior = UNIFORM) -> ArrowRows | None:
 def batch(name: str, size: int = 2) -> tuple[ArrowBlocks, list[Matrix]]:
     """Blocks for some priors, and the rows of each in q and the free auxiliary variables, exact."""
     rng = np.random.default_rng(5)
-    priors = [Prior.from_counts(rng.integers(1, 100, K).tolist()) for _ in range(size)]
+    priors = [md.Prior.from_counts(rng.integers(1, 100, K).tolist()) for _ in range(size)]
     blocks = ArrowBlocks.of([read(ARROWS[name], prior) for prior in priors], K, COUNTS)
     assert blocks is not None
     return blocks, [exact_rows(stated(ARROWS[name], prior)) for prior in priors]
@@ -193,8 +180,8 @@ def test_one_free_auxiliary_variable_loses_no_digit_over_sixty_orders(name: str)
     "problems",
     [
         *([read(notions)] for notions in OTHERS.values()),
-        [read([LIP(1)]), read([PML(1)])],
-        [read([LIP(1)]), read([LDP(1)])],
+        [read([md.LIP(1)]), read([md.PML(1)])],
+        [read([md.LIP(1)]), read([md.LDP(1)])],
     ],
     ids=[*OTHERS, "lip beside pml", "lip beside ldp"],
 )
@@ -319,7 +306,7 @@ def test_rows_left_out_are_obeyed_and_few_join(monkeypatch: pytest.MonkeyPatch) 
     ],
     ids=["grid", "any budgets", "lip", "both"],
 )
-def test_memory_is_foreseen_to_a_factor_of_two(problem: Problem) -> None:
+def test_memory_is_foreseen_to_a_factor_of_two(problem: md.Problem) -> None:
     solve_interior(problem, Limits(gap=0.3))  # what is loaded on demand is no part of it
     tracemalloc.start()
     solve_interior(problem, Limits(gap=1e-3))
@@ -328,8 +315,10 @@ def test_memory_is_foreseen_to_a_factor_of_two(problem: Problem) -> None:
     assert peak / 2 < InteriorPoint().memory(problem) < 2 * peak
 
 
-@pytest.mark.parametrize("notion", [MetricPrivacy("1e-12", "absolute"), LDP("1e-12")], ids=repr)
+@pytest.mark.parametrize(
+    "notion", [md.MetricPrivacy("1e-12", "absolute"), md.LDP("1e-12")], ids=repr
+)
 def test_a_flat_cone_is_refused(notion: Notion) -> None:
-    program, _ = conic_program(Problem(range(4), notion, HammingLoss()))
-    with pytest.raises(UnsupportedError, match="inside"):
+    program, _ = conic_program(md.Problem(range(4), notion, md.HammingLoss()))
+    with pytest.raises(md.UnsupportedError, match="inside"):
         by_interior(program, Limits())

@@ -10,19 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mechdesign import (
-    LDP,
-    LIP,
-    BayesAccuracy,
-    ContextAwareLDP,
-    HammingLoss,
-    MeanAbsoluteError,
-    MetricPrivacy,
-    Prior,
-    Problem,
-    design,
-)
-from mechdesign.errors import InputError, UnsupportedError
+import mechdesign as md
 from mechdesign.search.interior.newton import interior_point
 from mechdesign.search.interior.solve import solve_interior
 from mechdesign.search.interior.sparse import SparseBlocks
@@ -34,8 +22,11 @@ from solvers import SOLVERS
 FAMILIES = {
     "ldp": families.ldp_numeric(12),
     "lip": families.lip_numeric(12),
-    "lip, smallest prior 1e-6": Problem(
-        range(5), LIP(1), MeanAbsoluteError(), prior=Prior.from_counts([1, 10**6, 7, 900, 5000])
+    "lip, smallest prior 1e-6": md.Problem(
+        range(5),
+        md.LIP(1),
+        md.MeanAbsoluteError(),
+        prior=md.Prior.from_counts([1, 10**6, 7, 900, 5000]),
     ),
     "lift": families.lift_numeric(9),
     "pml": families.pml_hamming(9),
@@ -48,19 +39,19 @@ FAMILIES = {
     "high-low": families.high_low(12),
     "identifiability": families.differential_identifiability(8),
     "both": families.lip_and_ldp(10),
-    "both, of unlike shape": Problem(
+    "both, of unlike shape": md.Problem(
         range(8),
-        [LIP(1), MetricPrivacy("0.4", "absolute")],
-        MeanAbsoluteError(),
+        [md.LIP(1), md.MetricPrivacy("0.4", "absolute")],
+        md.MeanAbsoluteError(),
         prior=families.random_prior(8),
     ),
     "list of priors": families.bounded_prior_list(6),
-    "inputs with equal rows": Problem(
-        range(3), ContextAwareLDP([[0, 0, 1], [1, 0, 1], [1, 1, 0]]), HammingLoss()
+    "inputs with equal rows": md.Problem(
+        range(3), md.ContextAwareLDP([[0, 0, 1], [1, 0, 1], [1, 1, 0]]), md.HammingLoss()
     ),
     "many outputs": families.many_outputs(6),
-    "an input of prior 0": Problem(
-        range(4), LDP(1), MeanAbsoluteError(), prior=[0, "0.3", "0.3", "0.4"]
+    "an input of prior 0": md.Problem(
+        range(4), md.LDP(1), md.MeanAbsoluteError(), prior=[0, "0.3", "0.3", "0.4"]
     ),
 }
 
@@ -68,7 +59,7 @@ FAMILIES = {
 @pytest.mark.parametrize("name", FAMILIES)
 def test_it_is_the_optimum_of_the_program_from_the_definitions(name: str) -> None:
     problem = FAMILIES[name]
-    solution = design(problem, route="interior")
+    solution = md.design(problem, route="interior")
     assert solution.route.startswith("interior"), solution
     assert solution.status == "optimal", solution
     assert solution.bound <= solution.value
@@ -76,12 +67,12 @@ def test_it_is_the_optimum_of_the_program_from_the_definitions(name: str) -> Non
     assert math.isclose(float(solution.value), reference, rel_tol=2e-6, abs_tol=1e-9)
 
 
-@pytest.mark.parametrize("utility", [HammingLoss(), BayesAccuracy()], ids=lambda u: u.name)
+@pytest.mark.parametrize("utility", [md.HammingLoss(), md.BayesAccuracy()], ids=lambda u: u.name)
 def test_large_programs_come_to_it_by_themselves(utility: Utility) -> None:
     """The accuracy of a guess is a program on as many outputs as there are inputs."""
     notion = families.random_context_aware(40).privacy[0]
-    problem = Problem(range(40), notion, utility, prior=families.random_prior(40))
-    solution = design(problem)
+    problem = md.Problem(range(40), notion, utility, prior=families.random_prior(40))
+    solution = md.design(problem)
     assert solution.route.startswith("interior")
     assert solution.status == "optimal"
 
@@ -93,13 +84,13 @@ def test_a_second_interruption_is_as_usual() -> None:
 
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
-        design(families.euclidean_grid(5, seed=1), progress=watch)
+        md.design(families.euclidean_grid(5, seed=1), progress=watch)
     assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_another_thread_leaves_the_signals_alone() -> None:
     before, found = signal.getsignal(signal.SIGINT), []
-    thread = threading.Thread(target=lambda: found.append(design(families.ldp_numeric(5))))
+    thread = threading.Thread(target=lambda: found.append(md.design(families.ldp_numeric(5))))
     thread.start()
     thread.join()
     assert found[0].status == "optimal"
@@ -109,8 +100,8 @@ def test_another_thread_leaves_the_signals_alone() -> None:
 @pytest.mark.parametrize("key", ["gap", "time_limit"])
 @pytest.mark.parametrize("wrong", [0, -1, math.nan, math.inf, "1", True])
 def test_limits_that_are_none(key: str, wrong: object) -> None:
-    with pytest.raises(InputError, match=f"^{key}: expected a number > 0"):
-        design(families.ldp_numeric(3), **{key: wrong})  # type: ignore[arg-type]
+    with pytest.raises(md.InputError, match=f"^{key}: expected a number > 0"):
+        md.design(families.ldp_numeric(3), **{key: wrong})  # type: ignore[arg-type]
 
 
 def test_outputs_and_inputs_alike_stand_for_each_other() -> None:
@@ -139,10 +130,10 @@ def test_outputs_and_inputs_alike_stand_for_each_other() -> None:
     ],
     ids=["worst case", "too many priors"],
 )
-def test_unsupported_problems_are_refused_and_solved_otherwise(problem: Problem) -> None:
-    with pytest.raises(UnsupportedError):
+def test_unsupported_problems_are_refused_and_solved_otherwise(problem: md.Problem) -> None:
+    with pytest.raises(md.UnsupportedError):
         solve_interior(problem, Limits())
-    assert design(problem).status == "optimal"
+    assert md.design(problem).status == "optimal"
 
 
 def test_a_part_of_the_limits_heeds_the_whole() -> None:

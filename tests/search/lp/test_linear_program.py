@@ -6,14 +6,6 @@ import numpy as np
 import pytest
 
 import mechdesign as md
-from mechdesign import (
-    LDP,
-    ApproximateLDP,
-    MeanAbsoluteError,
-    Prior,
-    Problem,
-    design,
-)
 from mechdesign._typing import FloatArray
 from mechdesign.notions import Notion
 from mechdesign.prior_sets import PriorSet, Weights
@@ -95,11 +87,11 @@ def test_members_are_found_after_the_last_round_only(
         assert family.part.priors.has(prior)
 
 
-@pytest.mark.parametrize("notion", [LDP("11.8"), ApproximateLDP("11.8", 0)])
+@pytest.mark.parametrize("notion", [md.LDP("11.8"), md.ApproximateLDP("11.8", 0)])
 def test_inputs_of_prior_zero_leave_no_gap(notion: Notion) -> None:
     """The loss is so small that a cost of 1e-10 for them, which finds their best rows, counts."""
-    prior = Prior.from_counts([65, 0, 54, 42, 73])
-    solution = design(Problem([3, 6, 8, 10, 14], notion, MeanAbsoluteError(), prior=prior))
+    prior = md.Prior.from_counts([65, 0, 54, 42, 73])
+    solution = md.design(md.Problem([3, 6, 8, 10, 14], notion, md.MeanAbsoluteError(), prior=prior))
     assert 0 < solution.value < 1e-3
     assert solution.status == "optimal"
     assert solution.gap < 1e-8

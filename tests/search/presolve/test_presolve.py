@@ -10,21 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    BlockLDP,
-    ContextAwareLDP,
-    DifferentialIdentifiability,
-    Distortion,
-    Domain,
-    HammingLoss,
-    MeanAbsoluteError,
-    MetricPrivacy,
-    Prior,
-    Problem,
-    UnsupportedError,
-)
+import mechdesign as md
 from mechdesign.notions import Cone, Notion
 from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.pair_rows import FREE
@@ -52,7 +38,7 @@ def text_of(E: np.ndarray) -> list[list[str]]:
 
 
 def cone_of(E: list[list[Any]]) -> Cone:
-    return ContextAwareLDP(E).cone(Domain.range(len(E)))
+    return md.ContextAwareLDP(E).cone(md.Domain.range(len(E)))
 
 
 def random_lengths(rng: np.random.Generator, k: int, free: float = 0.3) -> np.ndarray:
@@ -143,8 +129,11 @@ def test_a_budget_for_all_leaves_nothing_out() -> None:
 
 
 def test_a_note_counts_the_implied_pairs() -> None:
-    both = Problem(
-        Domain.grid(3, 3), [MetricPrivacy(1, "manhattan"), LIP(2)], HammingLoss(), prior=[1 / 9] * 9
+    both = md.Problem(
+        md.Domain.grid(3, 3),
+        [md.MetricPrivacy(1, "manhattan"), md.LIP(2)],
+        md.HammingLoss(),
+        prior=[1 / 9] * 9,
     )
     reduced = without_implied(conic_program(both)[0])
     assert reduced is not None
@@ -152,7 +141,7 @@ def test_a_note_counts_the_implied_pairs() -> None:
     (left,) = reduced.programs
     assert len(left.cone.families) == 2
     assert left.cone.families[1] is both.cone.families[1]
-    alone = LDP(1).cone(Domain.range(4))
+    alone = md.LDP(1).cone(md.Domain.range(4))
     assert without_implied(ConicProgram(alone, np.eye(4))) is None
 
 
@@ -178,8 +167,8 @@ def planted(rng: np.random.Generator, classes: list[int], way: Way) -> np.ndarra
     return E
 
 
-def distortion(rng: np.random.Generator, k: int, m: int) -> Distortion:
-    return Distortion(rng.integers(0, 10, (k, m)).tolist())
+def distortion(rng: np.random.Generator, k: int, m: int) -> md.Distortion:
+    return md.Distortion(rng.integers(0, 10, (k, m)).tolist())
 
 
 @examples(30)
@@ -197,8 +186,8 @@ def test_merged_problems_have_the_same_optimum(
     rng = np.random.default_rng(seed)
     E = planted(rng, classes, way)
     prior = data.draw(priors(k))
-    problem = Problem(
-        Domain.range(k), ContextAwareLDP(text_of(E)), distortion(rng, k, m), prior=prior
+    problem = md.Problem(
+        md.Domain.range(k), md.ContextAwareLDP(text_of(E)), distortion(rng, k, m), prior=prior
     )
     raw = solve_reduced(problem, Limits(), by_highs)
     assert_optimal(problem, raw, lp_optimum(problem).value)
@@ -216,9 +205,9 @@ def test_merged_problems_have_the_same_optimum(
 def test_inputs_with_equal_rows_stay_apart_beside_bounds_on_the_lift() -> None:
     rng = np.random.default_rng(7)
     E = planted(rng, [0, 0, 1, 1, 2], "all")
-    notions: list[Notion] = [ContextAwareLDP(text_of(E)), LIP("0.4"), LDP("0.9")]
-    prior = Prior.from_counts([3, 1, 4, 1, 5])
-    problem = Problem(Domain.range(5), notions, distortion(rng, 5, 3), prior=prior)
+    notions: list[Notion] = [md.ContextAwareLDP(text_of(E)), md.LIP("0.4"), md.LDP("0.9")]
+    prior = md.Prior.from_counts([3, 1, 4, 1, 5])
+    problem = md.Problem(md.Domain.range(5), notions, distortion(rng, 5, 3), prior=prior)
     assert merge_inputs(conic_program(problem)[0]) is None
     assert_optimal(problem, solve_reduced(problem, Limits(), by_highs), lp_optimum(problem).value)
 
@@ -226,7 +215,7 @@ def test_inputs_with_equal_rows_stay_apart_beside_bounds_on_the_lift() -> None:
 def test_the_bound_is_the_same_for_weights_that_are_not_optimal() -> None:
     rng = np.random.default_rng(5)
     E = planted(rng, [0, 0, 0, 1, 1, 2], "all")
-    problem = Problem(Domain.range(6), ContextAwareLDP(text_of(E)), distortion(rng, 6, 4))
+    problem = md.Problem(md.Domain.range(6), md.ContextAwareLDP(text_of(E)), distortion(rng, 6, 4))
     program, unit = conic_program(problem)
     merged = merge_inputs(program)
     assert merged is not None
@@ -244,9 +233,9 @@ def test_nothing_is_merged_where_rows_may_differ() -> None:
     def merged(cone: Cone, *, worst_case: bool = False) -> Reduced | None:
         return merge_inputs(ConicProgram(cone, np.eye(cone.size), worst_case))
 
-    assert merged(LDP("0.001").cone(Domain.range(4))) is None
-    assert merged(LIP(0).cone(Domain.range(4), Prior.uniform(4))) is None
-    blocks = BlockLDP(0, [[0, 2], [1, 3]]).cone(Domain.range(4))
+    assert merged(md.LDP("0.001").cone(md.Domain.range(4))) is None
+    assert merged(md.LIP(0).cone(md.Domain.range(4), md.Prior.uniform(4))) is None
+    blocks = md.BlockLDP(0, [[0, 2], [1, 3]]).cone(md.Domain.range(4))
     two = merged(blocks)
     assert two is not None
     assert two.programs[0].cost.tolist() == [[1, 0, 1, 0], [0, 1, 0, 1]]
@@ -257,7 +246,7 @@ def test_nothing_is_merged_where_rows_may_differ() -> None:
     ]
     counts = [part and len(part.programs[0].cost) for part in map(merged, map(cone_of, lengths))]
     assert counts == [2, None]
-    equal = DifferentialIdentifiability(0).cone(Domain.range(3), Prior.uniform(3))
+    equal = md.DifferentialIdentifiability(0).cone(md.Domain.range(3), md.Prior.uniform(3))
     assert merged(equal) is not None
 
 
@@ -270,9 +259,9 @@ def test_reduced_problems_have_the_same_optimum(
     k: int, seed: int, free: float, data: st.DataObject
 ) -> None:
     rng = np.random.default_rng(seed)
-    notion = ContextAwareLDP(text_of(random_lengths(rng, k, free)))
+    notion = md.ContextAwareLDP(text_of(random_lengths(rng, k, free)))
     prior = data.draw(priors(k))
-    problem = Problem(Domain.range(k), notion, distortion(rng, k, 3), prior=prior)
+    problem = md.Problem(md.Domain.range(k), notion, distortion(rng, k, 3), prior=prior)
     optimum = lp_optimum(problem).value
     for backend in (by_highs, by_interior):
         assert_optimal(problem, solve_reduced(problem, Limits(), backend), optimum)
@@ -282,25 +271,25 @@ def test_notes_describe_the_reductions() -> None:
     E = np.full((5, 5), np.inf)
     E[:3, :3] = [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
     E[3:, 3:] = [[0, 1], [1, 0]]
-    problem = Problem(Domain.range(5), ContextAwareLDP(text_of(E)), MeanAbsoluteError())
+    problem = md.Problem(md.Domain.range(5), md.ContextAwareLDP(text_of(E)), md.MeanAbsoluteError())
     raw = solve_reduced(problem, Limits(), by_highs)
     assert raw.notes == [
         "Presolve: 5 inputs merged to 4, as rows must be equal; 2 groups that share no row, "
         "solved apart"
     ]
     assert_optimal(problem, raw, lp_optimum(problem).value)
-    plain = Problem(Domain.range(3), LDP(1), HammingLoss())
+    plain = md.Problem(md.Domain.range(3), md.LDP(1), md.HammingLoss())
     assert list(solve_reduced(plain, Limits(), by_highs).notes) == []
 
 
 def test_a_worst_case_is_left_whole_and_refused_by_the_interior_point_method() -> None:
     E = [[0.0, 0.0, np.inf], [0.0, 0.0, np.inf], [np.inf, np.inf, 0.0]]
-    loss = HammingLoss(worst_case=True)
-    worst = Problem(Domain.range(3), ContextAwareLDP(text_of(np.array(E))), loss)
+    loss = md.HammingLoss(worst_case=True)
+    worst = md.Problem(md.Domain.range(3), md.ContextAwareLDP(text_of(np.array(E))), loss)
     raw = solve_reduced(worst, Limits(), by_highs)
     assert list(raw.notes) == []
     assert_optimal(worst, raw, lp_optimum(worst).value)
-    with pytest.raises(UnsupportedError, match="worst case"):
+    with pytest.raises(md.UnsupportedError, match="worst case"):
         solve_reduced(worst, Limits(), by_interior)
 
 
@@ -308,9 +297,11 @@ def test_a_worst_case_is_left_whole_and_refused_by_the_interior_point_method() -
 def test_tiny_ratios_do_not_drown(total: int) -> None:
     """Ends of the line differ by e**total; still the gap is a small share of the value."""
     k = 30
-    domain = Domain.range(k)
-    notion = MetricPrivacy(f"{total}/{k - 1}", "absolute")
-    problem = Problem(domain, notion, MeanAbsoluteError(), prior=Prior.from_counts(range(1, k + 1)))
+    domain = md.Domain.range(k)
+    notion = md.MetricPrivacy(f"{total}/{k - 1}", "absolute")
+    problem = md.Problem(
+        domain, notion, md.MeanAbsoluteError(), prior=md.Prior.from_counts(range(1, k + 1))
+    )
     family = notion.family(domain).ratio_rows()
     assert family is not None
     reduced = thin_pairs(family)

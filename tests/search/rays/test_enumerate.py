@@ -5,20 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    BoundedPriorLIP,
-    ContextAwareLDP,
-    DifferentialIdentifiability,
-    HammingLoss,
-    MetricPrivacy,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-    Prior,
-    Problem,
-)
+import mechdesign as md
 from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.linearizations import Boxes
 from mechdesign.notions import Notion
@@ -76,8 +63,8 @@ def test_rays_of_differential_identifiability_are_those_of_the_definition(
 ) -> None:
     """They are listed as subsets, divided by the prior; double description finds the same."""
     prior = [1 + x for x in range(k)]
-    notion = DifferentialIdentifiability(epsilon)
-    problem = Problem(range(k), notion, HammingLoss(), prior=Prior.from_counts(prior))
+    notion = md.DifferentialIdentifiability(epsilon)
+    problem = md.Problem(range(k), notion, md.HammingLoss(), prior=md.Prior.from_counts(prior))
     found = rays.all_rays(problem.cone)
     expected = extreme_rays(rows(problem)).T
     assert found.shape == expected.shape
@@ -88,33 +75,33 @@ def test_rays_of_differential_identifiability_are_those_of_the_definition(
 # --- the tree of boxes bounds the largest surplus at any potentials -------------------------------
 
 
-UTILITIES = [MutualInformation(), PosteriorMeanSquaredError(histogram=True)]
+UTILITIES = [md.MutualInformation(), md.PosteriorMeanSquaredError(histogram=True)]
 
 
-def budgets(rng: np.random.Generator, k: int, infinite: float = 0.2) -> ContextAwareLDP:
+def budgets(rng: np.random.Generator, k: int, infinite: float = 0.2) -> md.ContextAwareLDP:
     E = np.where(rng.random((k, k)) < infinite, np.inf, rng.uniform(0.1, 2, (k, k)).round(2))
     np.fill_diagonal(E, 0)
-    return ContextAwareLDP([["inf" if np.isinf(e) else str(e) for e in row] for row in E])
+    return md.ContextAwareLDP([["inf" if np.isinf(e) else str(e) for e in row] for row in E])
 
 
-def a_problem(rng: np.random.Generator, k: int, kind: int, zero: bool) -> Problem:
-    prior = Prior.from_counts([0 if zero and not x else n for x, n in enumerate(uneven(rng, k))])
+def a_problem(rng: np.random.Generator, k: int, kind: int, zero: bool) -> md.Problem:
+    prior = md.Prior.from_counts([0 if zero and not x else n for x, n in enumerate(uneven(rng, k))])
     notions: list[Notion] = [
         budgets(rng, k),
-        MetricPrivacy("0.6", "absolute"),
-        LIP(1),
-        LDP("0.8"),
-        PML("0.5"),
-        BoundedPriorLIP("0.8", priors=[Prior.from_counts(uneven(rng, k)) for _ in range(2)]),
+        md.MetricPrivacy("0.6", "absolute"),
+        md.LIP(1),
+        md.LDP("0.8"),
+        md.PML("0.5"),
+        md.BoundedPriorLIP("0.8", priors=[md.Prior.from_counts(uneven(rng, k)) for _ in range(2)]),
     ]
-    return Problem(range(k), notions[kind], UTILITIES[int(rng.integers(2))], prior=prior)
+    return md.Problem(range(k), notions[kind], UTILITIES[int(rng.integers(2))], prior=prior)
 
 
 def uneven(rng: np.random.Generator, k: int) -> list[int]:
     return [int(n) for n in rng.integers(1, 9, k)]
 
 
-def largest_surplus(problem: Problem, rays: np.ndarray, u: np.ndarray) -> float:
+def largest_surplus(problem: md.Problem, rays: np.ndarray, u: np.ndarray) -> float:
     """Return the most that a ray gains above its price, over rays that ever occur."""
     P = problem.prior.array
     law = rays @ P
@@ -159,9 +146,9 @@ def test_one_tree_serves_all_potentials(kind: int, seed: int) -> None:
 
 @pytest.mark.parametrize("utility", UTILITIES, ids=["information", "histogram"])
 def test_the_search_ends_at_the_optimum_or_names_the_limit(
-    utility: MutualInformation, monkeypatch: pytest.MonkeyPatch
+    utility: md.MutualInformation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    problem = Problem(range(5), budgets(np.random.default_rng(1), 5, 0.0), utility)
+    problem = md.Problem(range(5), budgets(np.random.default_rng(1), 5, 0.0), utility)
     optimum = solve_by_rays(problem)
     gain = problem.utility.gain  # type: ignore[attr-defined]
 
@@ -183,7 +170,7 @@ def test_the_search_ends_at_the_optimum_or_names_the_limit(
 def test_time_is_kept_for_the_proof_of_the_tree() -> None:
     """The longer the tree, the more of the time limit is left when the search ends."""
     rng = np.random.default_rng(0)
-    problem = Problem(range(8), budgets(rng, 8, 0.0), MutualInformation())
+    problem = md.Problem(range(8), budgets(rng, 8, 0.0), md.MutualInformation())
     search = BoxSearch.of(problem, problem.utility)  # type: ignore[arg-type]
     assert search is not None
     kept = []
@@ -202,7 +189,7 @@ def test_rounding_of_equal_terms_moves_no_end(units: int) -> None:
     r_0 (1 + 2 e**0.7) >= 3, which is less: the kernel, which rounds, may know no more.
     """
     expected = 3 / (1 + 2 * np.exp(0.7))
-    search = BoxSearch.of(Problem(range(3), LDP("0.7"), UTILITIES[1]), UTILITIES[1])
+    search = BoxSearch.of(md.Problem(range(3), md.LDP("0.7"), UTILITIES[1]), UTILITIES[1])
     assert search is not None
     ends = search._narrowed(
         np.full(3, 0.5), np.array([2.0, np.exp(0.7) / 2 * (1 + units * 2.0**-52), 1.2])

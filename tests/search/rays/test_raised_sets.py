@@ -10,19 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    BlockLDP,
-    ColumnUtility,
-    ContextAwareLDP,
-    HighLowLDP,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-    Prior,
-    Problem,
-    UnsupportedError,
-    design,
-)
+import mechdesign as md
 from mechdesign.kernel import verify
 from mechdesign.kernel.oracles import Rays, Walk
 from mechdesign.notions import Notion
@@ -31,10 +19,10 @@ from mechdesign.search.rays.enumerate import all_rays
 from mechdesign.search.rays.raised_sets import RaisedSets
 from tests.strategies import examples
 
-HISTOGRAM, INFORMATION = PosteriorMeanSquaredError(histogram=True), MutualInformation()
+HISTOGRAM, INFORMATION = md.PosteriorMeanSquaredError(histogram=True), md.MutualInformation()
 
 
-class Cubes(ColumnUtility):
+class Cubes(md.ColumnUtility):
     """A gain of the user's own that splits: Sum_x P_x q_x^3 / (P . q)^2."""
 
     name = "cubes"
@@ -53,20 +41,20 @@ class Cubes(ColumnUtility):
 def notions(k: int) -> list[Notion]:
     half = k // 2
     blocks = [list(range(half)), list(range(half, k))]
-    return [LDP("0.3"), LDP(4), HighLowLDP(1, [0, k - 1]), BlockLDP(1, blocks)]
+    return [md.LDP("0.3"), md.LDP(4), md.HighLowLDP(1, [0, k - 1]), md.BlockLDP(1, blocks)]
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> Problem:
+def problems(draw: st.DrawFn) -> md.Problem:
     k = draw(st.integers(4, 8))
     counts = draw(st.lists(st.integers(0, 5), min_size=k, max_size=k))
     counts[0], counts[-1] = counts[0] + 1, counts[-1] + 1
     utility = draw(st.sampled_from([HISTOGRAM, INFORMATION, Cubes()]))
     notion = draw(st.sampled_from(notions(k)))
-    return Problem(range(k), notion, utility, prior=Prior.from_counts(counts))
+    return md.Problem(range(k), notion, utility, prior=md.Prior.from_counts(counts))
 
 
-def surplus_of_all(problem: Problem, pricer: RaisedSets, u: np.ndarray) -> float:
+def surplus_of_all(problem: md.Problem, pricer: RaisedSets, u: np.ndarray) -> float:
     """Return the largest surplus by listing all rays that ever occur, and the constant ones."""
     prior, k = problem.prior.array, len(problem.domain)
     flat = np.zeros((k, len(pricer.blocks)))
@@ -79,7 +67,9 @@ def surplus_of_all(problem: Problem, pricer: RaisedSets, u: np.ndarray) -> float
 
 @examples(30)
 @given(problem=problems(), seed=st.integers(0, 10**6), goal=st.sampled_from([1e-9, 1e-2]))
-def test_the_largest_surplus_is_that_of_all_rays(problem: Problem, seed: int, goal: float) -> None:
+def test_the_largest_surplus_is_that_of_all_rays(
+    problem: md.Problem, seed: int, goal: float
+) -> None:
     pricer = RaisedSets.of(problem, problem.utility)  # type: ignore[arg-type]
     assert pricer is not None
     u = pricer.potentials(np.random.default_rng(seed).normal(scale=0.2, size=pricer.size))
@@ -103,7 +93,9 @@ def test_the_largest_surplus_is_that_of_all_rays(problem: Problem, seed: int, go
 
 
 def test_inputs_that_are_alike_change_places() -> None:
-    problem = Problem(range(5), LDP(1), HISTOGRAM, prior=Prior.from_counts([2, 2, 2, 1, 3]))
+    problem = md.Problem(
+        range(5), md.LDP(1), HISTOGRAM, prior=md.Prior.from_counts([2, 2, 2, 1, 3])
+    )
     pricer = RaisedSets.of(problem, HISTOGRAM)
     assert pricer is not None
     found = pricer.price(np.array([0.3, 0.1, 0.2, 0.1, 0.0]), 1e-9, 1000)
@@ -118,20 +110,21 @@ def test_inputs_that_are_alike_change_places() -> None:
 @pytest.mark.parametrize(
     ("notion", "prior"),
     [
-        (ContextAwareLDP([[0, 1, 2], [1, 0, 1], [1, 1, 0]]), ["0.2", "0.3", "0.5"]),
-        (BlockLDP(1, [[0, 1], [2]]), ["0", "0", "1"]),
-        (LDP(100), ["0.2", "0.3", "0.5"]),
+        (md.ContextAwareLDP([[0, 1, 2], [1, 0, 1], [1, 1, 0]]), ["0.2", "0.3", "0.5"]),
+        (md.BlockLDP(1, [[0, 1], [2]]), ["0", "0", "1"]),
+        (md.LDP(100), ["0.2", "0.3", "0.5"]),
     ],
 )
 def test_another_structure_has_no_sets(notion: Notion, prior: list[str]) -> None:
-    assert RaisedSets.of(Problem(range(3), notion, HISTOGRAM, prior=prior), HISTOGRAM) is None
+    assert RaisedSets.of(md.Problem(range(3), notion, HISTOGRAM, prior=prior), HISTOGRAM) is None
 
 
 def test_a_gain_that_does_not_split_has_no_sets() -> None:
-    scalar = PosteriorMeanSquaredError()
+    scalar = md.PosteriorMeanSquaredError()
     assert (
         RaisedSets.of(
-            Problem(range(3), LDP(1), scalar), scalar.on(Problem(range(3), LDP(1), scalar).domain)
+            md.Problem(range(3), md.LDP(1), scalar),
+            scalar.on(md.Problem(range(3), md.LDP(1), scalar).domain),
         )
         is None
     )
@@ -140,15 +133,15 @@ def test_a_gain_that_does_not_split_has_no_sets() -> None:
 @pytest.mark.parametrize("utility", [HISTOGRAM, INFORMATION, Cubes()])
 @pytest.mark.parametrize("place", range(4))
 def test_a_design_by_sets_is_the_best_mixture_of_all_rays(
-    utility: ColumnUtility, place: int
+    utility: md.ColumnUtility, place: int
 ) -> None:
     k = 6
-    prior = Prior.from_counts([1, 2, 2, 5, 8, 8])
-    problem = Problem(range(k), notions(k)[place], utility, prior=prior)
-    listed = design(problem, route="extreme-rays")
-    many = UnsupportedError("domain", "a cone of few extreme rays", "more")
+    prior = md.Prior.from_counts([1, 2, 2, 5, 8, 8])
+    problem = md.Problem(range(k), notions(k)[place], utility, prior=prior)
+    listed = md.design(problem, route="extreme-rays")
+    many = md.UnsupportedError("domain", "a cone of few extreme rays", "more")
     with mock.patch("mechdesign.search.rays.extreme_rays.all_rays", side_effect=many):
-        found = design(problem, route="extreme-rays")
+        found = md.design(problem, route="extreme-rays")
     assert any("sets of inputs" in note for note in found.notes)
     assert math.isclose(float(found.value), float(listed.value), rel_tol=1e-9)
     assert found.status == "optimal"
@@ -159,8 +152,8 @@ def test_a_design_by_sets_is_the_best_mixture_of_all_rays(
 
 @pytest.mark.parametrize(("k", "utility"), [(15, HISTOGRAM), (15, INFORMATION)])
 def test_more_rays_than_can_be_listed_have_a_proved_optimum(k: int, utility: Any) -> None:
-    prior = Prior.from_counts(np.random.default_rng(5).integers(1, 10**6, k).tolist())
-    solution = design(Problem(range(k), LDP(1), utility, prior=prior))
+    prior = md.Prior.from_counts(np.random.default_rng(5).integers(1, 10**6, k).tolist())
+    solution = md.design(md.Problem(range(k), md.LDP(1), utility, prior=prior))
     assert solution.certificate is not None
     assert isinstance(solution.certificate.oracle, Rays)
     assert isinstance(solution.certificate.oracle.source, Walk)

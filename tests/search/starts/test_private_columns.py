@@ -9,19 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    AsymmetricLift,
-    BlockLDP,
-    BoundedPriorLIP,
-    ContextAwareLDP,
-    Domain,
-    HammingLoss,
-    MetricPrivacy,
-    Problem,
-)
+import mechdesign as md
 from mechdesign.notions import Cone
 from mechdesign.search.starts.private_columns import (
     FARTHEST,
@@ -35,26 +23,26 @@ from tests.strategies import examples
 
 SLACK = 1e-9
 
-PLANE = MetricPrivacy("0.5", "euclidean")
+PLANE = md.MetricPrivacy("0.5", "euclidean")
 NOTIONS: dict[str, Any] = {
-    "ldp": LDP(1),
-    "lip": LIP("0.5"),
-    "pml": PML("0.5"),
-    "lift": AsymmetricLift("0.2", "inf"),
-    "block": BlockLDP(1, blocks=[[(0, 0), (0, 1)], [(0, 2), (1, 0), (1, 1), (1, 2)]]),
-    "context-aware": ContextAwareLDP(
+    "ldp": md.LDP(1),
+    "lip": md.LIP("0.5"),
+    "pml": md.PML("0.5"),
+    "lift": md.AsymmetricLift("0.2", "inf"),
+    "block": md.BlockLDP(1, blocks=[[(0, 0), (0, 1)], [(0, 2), (1, 0), (1, 1), (1, 2)]]),
+    "context-aware": md.ContextAwareLDP(
         [[0 if x == y else 1 + (x * y) % 3 for y in range(6)] for x in range(6)]
     ),
     "metric": PLANE,
-    "walk": MetricPrivacy("0.3", "manhattan"),
-    "set of priors": BoundedPriorLIP(1, lower=["0.05"] * 6, upper=["0.4"] * 6),
-    "two": [PLANE, LIP(1)],
+    "walk": md.MetricPrivacy("0.3", "manhattan"),
+    "set of priors": md.BoundedPriorLIP(1, lower=["0.05"] * 6, upper=["0.4"] * 6),
+    "two": [PLANE, md.LIP(1)],
 }
 
 
 def cone_of(name: str) -> Cone:
     prior = [0.1, 0.2, 0.3, 0.1, 0.2, 0.1]
-    return Problem(Domain.grid(2, 3), NOTIONS[name], HammingLoss(), prior=prior).cone
+    return md.Problem(md.Domain.grid(2, 3), NOTIONS[name], md.HammingLoss(), prior=prior).cone
 
 
 def excess(cone: Cone, columns: np.ndarray) -> float:
@@ -99,7 +87,7 @@ def test_a_channel_is_completed_by_a_private_column(name: str) -> None:
 
 def test_on_a_line_the_exponentials_are_the_truncated_geometric_mechanism() -> None:
     """Inside, each has the size (1 - a) / (1 + a); the ends have 1 / (1 + a); a = 1 / e."""
-    cone = Cone([MetricPrivacy(1, "absolute").family(Domain.range(7))])
+    cone = Cone([md.MetricPrivacy(1, "absolute").family(md.Domain.range(7))])
     columns = raised(cone, lengths(cone), np.eye(7))
     a = math.exp(-1)
     channel = completed(cone, columns)

@@ -10,24 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    BayesAccuracy,
-    Channel,
-    ConvexUtility,
-    Distortion,
-    Domain,
-    GVulnerability,
-    L2Risk,
-    MeanAbsoluteError,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-    Prior,
-    Problem,
-    TVRisk,
-    design,
-)
+import mechdesign as md
 from mechdesign.search.starts.remapping import remapped, without_rare
 from mechdesign.utilities import Utility
 from tests.strategies import examples
@@ -40,15 +23,15 @@ WHOLE = 1 << 62
 def test_every_column_gets_its_best_output(k: int, m: int, n: int, random: Any) -> None:
     loss = [[Fraction(random.randint(0, 9), 3) for _ in range(m)] for _ in range(k)]
     outputs = [f"output {y}" for y in range(m)]
-    problem = Problem(range(k), LDP(1), Distortion(loss), outputs=outputs)
+    problem = md.Problem(range(k), md.LDP(1), md.Distortion(loss), outputs=outputs)
     labels = [random.choice(outputs) for _ in range(min(n, m))]
     labels = list(dict.fromkeys(labels))
     shares = np.array([[random.randint(0, 9) for _ in labels] for _ in range(k)]) + 1
     rows = (shares * (WHOLE // shares.sum(axis=1, keepdims=True))).astype(np.int64)
     rows[:, 0] += WHOLE - rows.sum(axis=1)
-    before = Channel(rows, inputs=problem.domain, outputs=labels)
+    before = md.Channel(rows, inputs=problem.domain, outputs=labels)
     found, named = remapped(problem, rows, labels)
-    after = Channel(found, inputs=problem.domain, outputs=named)
+    after = md.Channel(found, inputs=problem.domain, outputs=named)
     value = problem.utility.value(after, problem.prior, outputs)
     assert value <= problem.utility.value(before, problem.prior, outputs)
     best = sum(
@@ -63,7 +46,9 @@ def test_every_column_gets_its_best_output(k: int, m: int, n: int, random: Any) 
 
 def test_a_channel_that_is_best_stays_the_same_object() -> None:
     """Also where another output is as good."""
-    problem = Problem(range(2), LDP(1), Distortion([[0, 1, 0], [1, 0, 1]]), outputs=list("abc"))
+    problem = md.Problem(
+        range(2), md.LDP(1), md.Distortion([[0, 1, 0], [1, 0, 1]]), outputs=list("abc")
+    )
     matrix = np.array([[0.5, 0.2, 0.3], [0.2, 0.6, 0.2]])
     found, labels = remapped(problem, matrix, "abc")
     assert found is matrix
@@ -71,16 +56,16 @@ def test_a_channel_that_is_best_stays_the_same_object() -> None:
 
 
 @pytest.mark.parametrize(
-    "utility", [Distortion([[5, 0], [5, 0]], worst_case=True), BayesAccuracy()]
+    "utility", [md.Distortion([[5, 0], [5, 0]], worst_case=True), md.BayesAccuracy()]
 )
 def test_other_losses_keep_their_channel(utility: Any) -> None:
-    problem = Problem(Domain.range(2), LDP(1), utility)
+    problem = md.Problem(md.Domain.range(2), md.LDP(1), utility)
     matrix = np.array([[0.7, 0.3], [0.3, 0.7]])
     assert remapped(problem, matrix, [0, 1])[0] is matrix
 
 
 def test_constraints_of_ones_own_may_speak_of_outputs() -> None:
-    problem = Problem(range(2), LDP(1), Distortion([[5, 0], [5, 0]]))
+    problem = md.Problem(range(2), md.LDP(1), md.Distortion([[5, 0], [5, 0]]))
     matrix = np.array([[0.7, 0.3], [0.3, 0.7]])
     assert remapped(problem, matrix, [0, 1])[0].shape == (2, 1)
     problem.quoted = ("half of the reports are 0",)
@@ -92,7 +77,7 @@ def test_constraints_of_ones_own_may_speak_of_outputs() -> None:
 def test_rare_outputs_are_left_out_at_next_to_no_loss(k: int, m: int, random: Any) -> None:
     """Those that are left are sums of columns, so that whatever is private stays so."""
     loss = [[random.randint(1, 9) for _ in range(m)] for _ in range(k)]
-    problem = Problem(range(k), LDP(1), Distortion(loss), outputs=range(m))
+    problem = md.Problem(range(k), md.LDP(1), md.Distortion(loss), outputs=range(m))
     shares = np.array([[random.choice([1e-13, 1e-10, 1.0]) for _ in range(m)] for _ in range(k)])
     shares[:, 0] = 1.0
     matrix = shares / shares.sum(axis=1, keepdims=True)
@@ -113,17 +98,17 @@ def test_rare_outputs_are_left_out_at_next_to_no_loss(k: int, m: int, random: An
 
 def test_an_interior_optimum_has_no_outputs_of_rounding() -> None:
     """It uses five; the interior-point method leaves something at about sixty."""
-    prior = Prior.from_counts(np.random.default_rng(0).integers(1, 1001, 300).tolist())
-    problem = Problem(range(300), LIP(1), MeanAbsoluteError(), prior=prior)
-    found = design(problem, route="interior")
+    prior = md.Prior.from_counts(np.random.default_rng(0).integers(1, 1001, 300).tolist())
+    problem = md.Problem(range(300), md.LIP(1), md.MeanAbsoluteError(), prior=prior)
+    found = md.design(problem, route="interior")
     assert len(found.channel.outputs) <= 8
     assert found.gap < 2e-8
 
 
 def test_dust_beside_a_constant_channel_is_no_report() -> None:
     """Also for a worst case; what is worth more than the share stays."""
-    utility = MeanAbsoluteError(worst_case=True)
-    problem = Problem(range(3), LDP(1), utility, outputs=range(3))
+    utility = md.MeanAbsoluteError(worst_case=True)
+    problem = md.Problem(range(3), md.LDP(1), utility, outputs=range(3))
     dust = 1e-10 * np.array([[1.0], [1.0], [np.e]])
     matrix = np.hstack([np.zeros((3, 1)), 1 - dust, dust])
     found, labels = without_rare(problem, matrix, range(3), 3e-9)
@@ -142,19 +127,19 @@ def test_dust_beside_a_constant_channel_is_no_report() -> None:
 @pytest.mark.parametrize(
     "utility",
     [
-        BayesAccuracy(),
-        GVulnerability([[1, 1, 0], [1, 0, 1], [0, 1, 1]]),
-        PosteriorMeanSquaredError(),
-        MutualInformation(),
-        L2Risk(),
-        TVRisk(),
-        L2Risk(worst_case=True),
+        md.BayesAccuracy(),
+        md.GVulnerability([[1, 1, 0], [1, 0, 1], [0, 1, 1]]),
+        md.PosteriorMeanSquaredError(),
+        md.MutualInformation(),
+        md.L2Risk(),
+        md.TVRisk(),
+        md.L2Risk(worst_case=True),
     ],
     ids=repr,
 )
 def test_dust_beside_reports_is_no_report_for_any_utility(utility: Utility) -> None:
     """Unless the channel without it is worth less, as where it has all the information."""
-    problem = Problem(range(3), LDP(1), utility, prior=["0.8", "0.1", "0.1"])
+    problem = md.Problem(range(3), md.LDP(1), utility, prior=["0.8", "0.1", "0.1"])
     reports = np.full((3, 3), 0.2) + 0.4 * np.eye(3)
     dust = 1e-10 * np.array([[1.0], [1.0], [np.e]])
     matrix = np.hstack([reports * (1 - dust), dust])
@@ -163,7 +148,7 @@ def test_dust_beside_reports_is_no_report_for_any_utility(utility: Utility) -> N
     assert found == pytest.approx(reports, abs=1e-9)
     assert np.allclose(found.sum(axis=1), 1, atol=1e-15)
     assert without_rare(problem, matrix, range(4), 0.0)[1] in ([0, 1, 2], [0, 1, 2, 3])
-    if isinstance(utility, MutualInformation | L2Risk | TVRisk):
+    if isinstance(utility, md.MutualInformation | md.L2Risk | md.TVRisk):
         alone = np.hstack([1 - dust, dust])
         kept, labels = without_rare(problem, alone, range(2), 3e-9)
         assert kept is alone
@@ -176,21 +161,23 @@ def test_an_objective_of_one_s_own_with_a_constant_optimum_has_no_report_of_dust
     matrix = np.hstack([1 - dust, dust])
     distances = np.abs(np.subtract.outer(range(4), range(4)))
 
-    class Tail(ConvexUtility):
+    class Tail(md.ConvexUtility):
         name = "tail"
 
         def objective(self, Q: Any, domain: Any, prior: Any, outputs: Any) -> Any:
             losses = cp.sum(cp.multiply(distances[:, : Q.shape[1]], Q), axis=1)
             return cp.maximum(cp.sum_largest(losses, 2) / 2, 2.5)
 
-    own = Problem(range(4), LDP(1), Tail(), prior=["0.4", "0.3", "0.2", "0.1"])
+    own = md.Problem(range(4), md.LDP(1), Tail(), prior=["0.4", "0.3", "0.2", "0.1"])
     found, labels = without_rare(own, matrix, [0, 1], 3e-9)
     assert labels == [0]
     assert found == pytest.approx(np.ones((4, 1)))
 
 
 def test_dust_of_a_solver_may_be_below_zero() -> None:
-    problem = Problem(range(3), LDP(1), MeanAbsoluteError(worst_case=True), outputs=range(3))
+    problem = md.Problem(
+        range(3), md.LDP(1), md.MeanAbsoluteError(worst_case=True), outputs=range(3)
+    )
     matrix = np.tile([-1e-17, 1 + 1e-12, 2e-16], (3, 1))
     found, labels = without_rare(problem, matrix, range(3), 3e-9)
     assert labels == [1]

@@ -9,27 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    ApproximateLDP,
-    Channel,
-    ContextAwareLDP,
-    Distortion,
-    Domain,
-    EuclideanDistance,
-    HammingLoss,
-    L2Risk,
-    MaximalLeakage,
-    MeanAbsoluteError,
-    MetricPrivacy,
-    MutualInformation,
-    MutualInformationLeakage,
-    Prior,
-    Problem,
-    TVRisk,
-    design,
-)
+import mechdesign as md
 from mechdesign.designs.answers import SolutionPool
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion
@@ -52,13 +32,13 @@ def uneven(k: int) -> list[Fraction]:
     return [Fraction(2 * x + 1, k * k) for x in range(k)]
 
 
-def is_private(problem: Problem, Q: np.ndarray, room: float = 1e-9) -> bool:
+def is_private(problem: md.Problem, Q: np.ndarray, room: float = 1e-9) -> bool:
     columns = Q[:, Q.max(axis=0) > 0]
     rows = problem.cone.matrix() @ (columns / columns.max(axis=0))
     return not rows.size or bool(rows.max() <= room)
 
 
-def by_hand(problem: Problem) -> list[np.ndarray]:
+def by_hand(problem: md.Problem) -> list[np.ndarray]:
     """Channels from the textbook that are private, found without the library's own starts."""
     k = len(problem.domain)
     found = [np.ones((k, 1))]
@@ -75,7 +55,7 @@ def by_hand(problem: Problem) -> list[np.ndarray]:
     return found
 
 
-def least_loss(problem: Problem, Q: np.ndarray) -> float:
+def least_loss(problem: md.Problem, Q: np.ndarray) -> float:
     """The expected loss with the best decision for each output."""
     loss = problem.expected_loss
     assert loss is not None
@@ -83,7 +63,7 @@ def least_loss(problem: Problem, Q: np.ndarray) -> float:
     return float((cost.T @ Q).min(axis=0).sum())
 
 
-def early(problem: Problem) -> SolutionPool:
+def early(problem: md.Problem) -> SolutionPool:
     """Design with a search that is interrupted before its first step."""
     limits = Limits()
     limits.interrupted = True
@@ -123,7 +103,7 @@ def test_a_sum_of_gains_is_not_worse_either(name: str) -> None:
     def check(data: st.DataObject) -> None:
         problem = data.draw(random_problem(name))
         gains = data.draw(estimates(len(problem.domain)))
-        own = Problem(problem.domain, problem.privacy, gains, prior=problem.prior)
+        own = md.Problem(problem.domain, problem.privacy, gains, prior=problem.prior)
         raw = Start().solve(own, Limits())
         p = own.prior.array
         most = float(gains.on(own.domain).gain(raw.matrix, p).sum())
@@ -139,8 +119,8 @@ def test_a_worst_case_is_not_worse_than_randomized_response(
     k: int, random: st.DrawFn, plain: bool
 ) -> None:
     loss = [[random.randint(0, 9) for _ in range(k)] for _ in range(k)]  # type: ignore[attr-defined]
-    notion = LDP(1) if plain else MetricPrivacy(1, "absolute")
-    problem = Problem(range(k), notion, Distortion(loss, worst_case=True))
+    notion = md.LDP(1) if plain else md.MetricPrivacy(1, "absolute")
+    problem = md.Problem(range(k), notion, md.Distortion(loss, worst_case=True))
     raw = Start().solve(problem, Limits())
     value = (raw.matrix * np.array(loss)).sum(axis=1).max()
     assert raw.value == pytest.approx(value)
@@ -150,15 +130,15 @@ def test_a_worst_case_is_not_worse_than_randomized_response(
 
 
 NON_CONIC: list[Notion] = [
-    ApproximateLDP("0.5", "0.05"),
-    MaximalLeakage("0.7"),
-    MutualInformationLeakage("0.2"),
+    md.ApproximateLDP("0.5", "0.05"),
+    md.MaximalLeakage("0.7"),
+    md.MutualInformationLeakage("0.2"),
 ]
 
 
 @pytest.mark.parametrize("notion", NON_CONIC)
 def test_a_constraint_on_the_whole_channel_is_met(notion: Notion) -> None:
-    problem = Problem(range(6), notion, MeanAbsoluteError(), prior=uneven(6))
+    problem = md.Problem(range(6), notion, md.MeanAbsoluteError(), prior=uneven(6))
     solution = early(problem).solution()
     cost = problem.utility.linear_form.cost(problem.domain, problem.prior, range(6))  # type: ignore[union-attr]
     assert float(solution.value) < 0.999 * cost.sum(axis=0).min()
@@ -167,10 +147,10 @@ def test_a_constraint_on_the_whole_channel_is_met(notion: Notion) -> None:
 
 
 def test_it_comes_near_the_optimum() -> None:
-    line = Problem(range(30), MetricPrivacy("0.3", "absolute"), MeanAbsoluteError())
-    bins = Problem(range(30), LDP(3), MeanAbsoluteError())
-    plane = Problem(Domain.grid(5, 6), MetricPrivacy(1, "euclidean"), HammingLoss())
-    optima = [float(design(problem).value) for problem in (line, bins, plane)]
+    line = md.Problem(range(30), md.MetricPrivacy("0.3", "absolute"), md.MeanAbsoluteError())
+    bins = md.Problem(range(30), md.LDP(3), md.MeanAbsoluteError())
+    plane = md.Problem(md.Domain.grid(5, 6), md.MetricPrivacy(1, "euclidean"), md.HammingLoss())
+    optima = [float(md.design(problem).value) for problem in (line, bins, plane)]
     for problem, optimum in zip((line, bins, plane), optima, strict=True):
         raw = Start().solve(problem, Limits())
         assert is_private(problem, raw.matrix[:, raw.matrix.max(axis=0) > 1e-9])
@@ -185,30 +165,32 @@ def test_with_equal_rows_it_is_the_best_output(data: st.DataObject) -> None:
     k, m = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
     entries = st.integers(0, 9).map(lambda n: Fraction(n, 3))
     loss = data.draw(st.lists(st.lists(entries, min_size=m, max_size=m), min_size=k, max_size=k))
-    problem = Problem(range(k), LDP(0), Distortion(loss), outputs=range(m), prior=uneven(k))
+    problem = md.Problem(
+        range(k), md.LDP(0), md.Distortion(loss), outputs=range(m), prior=uneven(k)
+    )
     raw = Start().solve(problem, Limits())
     assert raw.matrix == pytest.approx(np.tile(raw.matrix[0], (k, 1)))
     totals = [sum(p * row[y] for p, row in zip(uneven(k), loss, strict=True)) for y in range(m)]
     assert raw.value == pytest.approx(float(min(totals)))
 
 
-@pytest.mark.parametrize("risk", [L2Risk(), TVRisk(), L2Risk(worst_case=True)])
+@pytest.mark.parametrize("risk", [md.L2Risk(), md.TVRisk(), md.L2Risk(worst_case=True)])
 @pytest.mark.parametrize(
-    "notion", [LDP(1), LDP("1e-6"), LIP("0.1"), ContextAwareLDP([[0, 1], [3, 0]])]
+    "notion", [md.LDP(1), md.LDP("1e-6"), md.LIP("0.1"), md.ContextAwareLDP([[0, 1], [3, 0]])]
 )
-def test_for_a_risk_it_is_randomized_response(notion: Notion, risk: L2Risk | TVRisk) -> None:
+def test_for_a_risk_it_is_randomized_response(notion: Notion, risk: md.L2Risk | md.TVRisk) -> None:
     """It is private as it stands, its rows differ, and so its risk is finite."""
-    k = 2 if isinstance(notion, ContextAwareLDP) else 5
-    problem = Problem(range(k), notion, risk, prior=uneven(k))
+    k = 2 if isinstance(notion, md.ContextAwareLDP) else 5
+    problem = md.Problem(range(k), notion, risk, prior=uneven(k))
     raw = Start().solve(problem, Limits())
-    channel = Channel.from_matrix(raw.matrix, inputs=problem.domain)
+    channel = md.Channel.from_matrix(raw.matrix, inputs=problem.domain)
     assert problem.cone.holds(channel)
     assert np.linalg.matrix_rank(raw.matrix, tol=1e-12) == k
     assert risk.value(channel, risk.reference(problem.prior)) > 0
 
 
 def test_a_sum_of_ones_own_has_the_bound_of_telling_all() -> None:
-    own = Problem(range(3), LDP(1), TwoGuesses(), prior=uneven(3))
+    own = md.Problem(range(3), md.LDP(1), TwoGuesses(), prior=uneven(3))
     raw = Start().solve(own, Limits())
     assert raw.numeric_bound == pytest.approx(1)
     p = sorted(uneven(3))
@@ -218,15 +200,17 @@ def test_a_sum_of_ones_own_has_the_bound_of_telling_all() -> None:
 
 def test_information_of_many_alike_is_that_of_half_of_them() -> None:
     """By windows of inputs in a row: 16 alike under LDP tell as much by sets of 8 as by any."""
-    problem = Problem(range(16), LDP(1), MutualInformation())
-    assert float(early(problem).solution().value) == pytest.approx(float(design(problem).value))
+    problem = md.Problem(range(16), md.LDP(1), md.MutualInformation())
+    assert float(early(problem).solution().value) == pytest.approx(float(md.design(problem).value))
 
 
 def test_few_outputs_are_used_where_time_is_short() -> None:
     """So many as can be proved; with more time there are more, and the value is no worse."""
-    prior = Prior.from_counts([x * x % 17 + 1 for x in range(144)])
-    domain = Domain.grid(12, 12)
-    problem = Problem(domain, MetricPrivacy("0.7", "euclidean"), EuclideanDistance(), prior=prior)
+    prior = md.Prior.from_counts([x * x % 17 + 1 for x in range(144)])
+    domain = md.Domain.grid(12, 12)
+    problem = md.Problem(
+        domain, md.MetricPrivacy("0.7", "euclidean"), md.EuclideanDistance(), prior=prior
+    )
     used, values = [], []
     for seconds in (0.01, 0.2, 10.0, math.inf):
         raw = Start().solve(problem, Limits(seconds=seconds, clock=lambda: 0.0))
