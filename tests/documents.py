@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from contextlib import AbstractContextManager
 from typing import Any
-from unittest import mock
 
 import pytest
 
@@ -13,11 +11,6 @@ from mechdesign import CertificateError
 from mechdesign.kernel import digest, verify
 
 Document = dict[str, Any]
-
-
-def by_multipliers() -> AbstractContextManager[Any]:
-    """Prove by multipliers of rows in the block what prices would prove."""
-    return mock.patch("mechdesign.search.presolve.chain.pricer_of", return_value=None)
 
 
 def sealed(document: Document) -> Document:

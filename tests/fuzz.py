@@ -37,6 +37,10 @@ from pathlib import Path
 from typing import Any
 
 from mechdesign.notions import NOTIONS
+from tests.kernel.honest import draw_document
+from tests.kernel.laws.support import MADE as LAWS, document_of
+from tests.kernel.rounding.test_files import MADE as ROUNDED, made
+from tests.kernel.test_designed import SHAPES, designed
 from tests.mutations import OBJECTIVES, WRONG_SHAPE, Document, Mutator, places, reach
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,6 +55,17 @@ MOST_ADDRESSES = 3 << 30
 
 LONG = 20_000
 """Characters of the longest honest file that is changed."""
+
+
+def saved_files(drawn: int = 200) -> list[str]:
+    """Return saved files of every kind: channels, laws, rounded inputs, designs of examples."""
+    files = [
+        *map(document_of, LAWS),
+        *map(made, ROUNDED),
+        *map(designed, SHAPES),
+        *map(draw_document, range(drawn)),
+    ]
+    return list(map(json.dumps, files))
 
 
 @dataclass
@@ -482,9 +497,7 @@ def main() -> int:
     if options.worker:
         work(json.loads(options.worker.read_text()), options.seed, numbers)
         return 0
-    from tests.corpus import CASES, text_of
-
-    pool = [text_of(name) for name in CASES]
+    pool = saved_files()
     if options.only is not None:
         documents = [json.loads(text) for text in pool if len(text) < LONG]
         case = Cases(documents, options.seed).case(options.only)

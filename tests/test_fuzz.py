@@ -13,15 +13,13 @@ from pathlib import Path
 import pytest
 
 from mechdesign.cli import main
-from tests.corpus import CASES, text_of
-from tests.fuzz import run_all
+from tests.fuzz import run_all, saved_files
 
 SECONDS = re.compile(r"[0-9.]+ s")
 
 
-def wrong(files: int, seed: int, step: int, jobs: int) -> list[str]:
+def wrong(pool: list[str], files: int, seed: int, jobs: int = 1) -> list[str]:
     """Return what is wrong but for the seconds, which are those of a busy machine."""
-    pool = [text_of(name) for name in list(CASES)[::step]]
     ends = list(run_all(pool, seed, range(files), jobs))
     assert len(ends) == files
     return [
@@ -63,7 +61,7 @@ def test_floats_that_overflow_are_no_news(
 
 
 def test_a_few_hostile_files() -> None:
-    assert wrong(60, 6, step=8, jobs=1) == []
+    assert wrong(saved_files(40)[::4], 40, 6) == []
 
 
 @pytest.mark.long
@@ -71,4 +69,4 @@ def test_a_few_hostile_files() -> None:
 def test_many_hostile_files() -> None:
     files = int(os.environ.get("MECHDESIGN_FUZZ_FILES", "50000"))
     seed = int(os.environ.get("MECHDESIGN_FUZZ_SEED", "1"))
-    assert wrong(files, seed, step=1, jobs=os.cpu_count() or 1) == []
+    assert wrong(saved_files(), files, seed, os.cpu_count() or 1) == []

@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,10 @@ from mechdesign.files import load_channel, load_problem
 from mechdesign.notions import NOTIONS
 from mechdesign.utilities import UTILITIES
 from tests.cli_support import Run
-from tests.corpus import document_of
+from tests.documents import sealed
+from tests.kernel.laws.support import document_of
+from tests.kernel.rounding.test_files import made
+from tests.kernel.test_schema import BARE
 
 RARE_DISEASE = Path(__file__).resolve().parents[2] / "problems" / "lip" / "rare_disease.toml"
 
@@ -239,19 +244,19 @@ def test_verify_shows_a_long_statement_in_part(folder: Path, printed: Run) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "keys"),
+    ("make", "keys"),
     [
-        ("on an interval, lip", ["domain", "prior", "privacy", "utility"]),
-        ("in the plane, ldp worst", ["domain", "prior", "privacy", "utility"]),
-        ("mechanism lip", ["domain", "prior", "privacy"]),
-        ("mechanism line noise", ["domain", "privacy"]),
-        ("bare channel", ["domain"]),
+        (partial(made, "lip"), ["domain", "prior", "privacy", "utility"]),
+        (partial(made, "box-worst"), ["domain", "prior", "privacy", "utility"]),
+        (partial(document_of, "LIP"), ["domain", "prior", "privacy"]),
+        (partial(document_of, "line"), ["domain", "privacy"]),
+        (partial(sealed, {**BARE}), ["domain"]),
     ],
 )
 def test_verify_shows_the_law_or_prior_that_a_proof_is_about(
-    name: str, keys: list[str], folder: Path, printed: Run
+    make: Callable[[], dict[str, Any]], keys: list[str], folder: Path, printed: Run
 ) -> None:
-    Path("x.json").write_text(json.dumps(document_of(name)), encoding="utf-8")
+    Path("x.json").write_text(json.dumps(make()), encoding="utf-8")
     lines = printed("verify", "x.json").splitlines()
     assert [line.split()[1] for line in lines if line.startswith("stated")] == keys
 

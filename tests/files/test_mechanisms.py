@@ -38,7 +38,8 @@ from mechdesign.mechanisms import (
 )
 from mechdesign.mechanisms.registry import FORMS
 from mechdesign.notions import Notion
-from tests.kernel.laws.support import MADE, sealed
+from tests.documents import sealed
+from tests.kernel.laws.support import MADE
 
 
 @pytest.mark.parametrize("name", MADE)

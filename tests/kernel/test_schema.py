@@ -13,11 +13,12 @@ from typing import Any, ClassVar, Literal
 import pytest
 
 from mechdesign.errors import CertificateError, LimitError
-from mechdesign.kernel.documents import canonical, digest, parse
+from mechdesign.kernel.documents import canonical, parse
 from mechdesign.kernel.packed import Numbers, Places, Weights, exact
 from mechdesign.kernel.schema import Label, Signed, Whole, read, tables, write
 from mechdesign.kernel.verify import verify
 from mechdesign.resources import allow
+from tests.documents import sealed
 
 
 @dataclass(frozen=True)
@@ -137,11 +138,6 @@ BARE: dict[str, Any] = {
 }
 
 
-def signed(document: dict[str, Any]) -> dict[str, Any]:
-    """Return it with its digest."""
-    return {**document, "digest": digest(document)}
-
-
 @pytest.mark.parametrize(
     ("limit", "text"),
     [
@@ -163,7 +159,7 @@ def test_brackets_in_text_do_not_count_as_levels() -> None:
 
 
 def test_a_bare_channel_claims_to_be_one_only() -> None:
-    claims = verify(json.loads(canonical(signed(BARE)))).claims
+    claims = verify(json.loads(canonical(sealed({**BARE})))).claims
     assert claims[0] == "rows sum to 1 exactly: integers over 2**2"
     assert claims[1].startswith("NOT claimed")
 
@@ -185,7 +181,7 @@ def test_a_bare_channel_claims_to_be_one_only() -> None:
 )
 def test_an_invalid_channel_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(CertificateError):
-        verify(signed({**BARE, "channel": {**BARE["channel"], **change}}))
+        verify(sealed({**BARE, "channel": {**BARE["channel"], **change}}))
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ import pytest
 
 from mechdesign.errors import CertificateError, LimitError
 from mechdesign.kernel.claims import Verified, same_reading, verify_bound
-from mechdesign.kernel.documents import digest, relative_gap
+from mechdesign.kernel.documents import relative_gap
 from mechdesign.kernel.verify import verify
 from mechdesign.resources import allow
+from tests.documents import sealed
 from tests.kernel.draws import refused
 
 BOUND = 0.249739
@@ -76,7 +77,7 @@ def checked(*changes: dict[str, Any]) -> Verified:
         for key, entry in change.items():
             inside = isinstance(entry, dict) and isinstance(document.get(key), dict)
             document[key] = {**document[key], **entry} if inside else entry
-    return verify({**document, "digest": digest(document)})
+    return verify(sealed(document))
 
 
 def test_a_file_is_verified_in_sentences() -> None:

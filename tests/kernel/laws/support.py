@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
-from typing import Any
 
-import pytest
-
-from mechdesign import BlockLDP, CertificateError, Domain, HighLowLDP, Prior
-from mechdesign.kernel.documents import digest
-from mechdesign.kernel.verify import verify
+from mechdesign import BlockLDP, Domain, HighLowLDP, Prior
 from mechdesign.mechanisms import (
     ByComponent,
     GeneralizedRandomizedResponse,
@@ -25,6 +19,7 @@ from mechdesign.mechanisms import (
     SubsetSelection,
     SymmetricUnaryEncoding,
 )
+from tests.documents import Document
 from tests.mechanisms_support import (
     block_hadamard,
     block_projective_geometry,
@@ -33,8 +28,6 @@ from tests.mechanisms_support import (
     high_low_projective_geometry,
     high_low_subset_selection,
 )
-
-Document = dict[str, Any]
 
 MADE: dict[str, Mechanism] = {
     "randomized response": GeneralizedRandomizedResponse(["a", "b", "c"], 1),
@@ -67,19 +60,3 @@ MADE: dict[str, Mechanism] = {
 def document_of(name: str) -> Document:
     found: Document = json.loads(json.dumps(MADE[name].document()))
     return found
-
-
-def sealed(document: Document) -> Document:
-    """Give a document the digest that fits what it says, in place."""
-    document["digest"] = digest(document)
-    return document
-
-
-def refused(document: Document, reason: str = "") -> str:
-    """Assert that a document is refused for a reason other than its digest; return the words."""
-    with pytest.raises(CertificateError) as found:
-        verify(sealed(document))
-    words = str(found.value)
-    assert re.search(reason, words), words
-    assert "digest" not in words
-    return words

@@ -46,8 +46,8 @@ from mechdesign.kernel.verify import verify
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, GeometricNoise, PlanarLaplace
 from mechdesign.mechanisms.lattice_noise import LatticeNoise
 from mechdesign.utilities.base import LinearUtility
+from tests.documents import Document, refused, sealed
 from tests.kernel.changes import Change
-from tests.kernel.laws.support import Document, refused, sealed
 from tests.strategies import examples, lp_optimum
 
 LOSSES: dict[str, LinearUtility] = {

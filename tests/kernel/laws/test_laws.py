@@ -27,8 +27,9 @@ from mechdesign.mechanisms import (
     OptimizedUnaryEncoding,
     SubsetSelection,
 )
+from tests.documents import Document, refused, sealed
 from tests.kernel.changes import Change, put
-from tests.kernel.laws.support import MADE, Document, document_of, refused, sealed
+from tests.kernel.laws.support import MADE, document_of
 from tests.mechanisms_support import exact_table
 
 

@@ -18,7 +18,7 @@ from mechdesign.kernel.laws import WHOLE, torus
 from mechdesign.kernel.verify import verify
 from mechdesign.mechanisms import GeometricNoise, PlanarLaplace
 from mechdesign.mechanisms.torus_law import TorusLaw
-from tests.kernel.laws.support import Document, sealed
+from tests.documents import Document, sealed
 from tests.strategies import examples
 
 MADE = {

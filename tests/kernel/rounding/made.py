@@ -10,14 +10,12 @@ from unittest.mock import patch
 from mechdesign import ContinuousProblem, design
 from mechdesign.continuous import NamedLaw, ProductLaw
 from mechdesign.designs import continuous
-from mechdesign.kernel.documents import digest
 from mechdesign.kernel.rounding.files import Linear
 from mechdesign.kernel.rounding.nodes import Rounded, RoundedProblem
 from mechdesign.kernel.schema import read
 from mechdesign.notions import NOTIONS
 from mechdesign.utilities import UTILITIES
-
-Document = dict[str, Any]
+from tests.documents import Document, sealed
 
 
 def problem(
@@ -67,9 +65,3 @@ def document(table: Document, axes: list[list[Any]]) -> Document:
     with patch.multiple(continuous, **once), patch.object(asked, "stated", lambda _: stated):
         found = design(asked, gap=1e-6).document()
     return sealed(json.loads(json.dumps(found)) | {"problem": copy.deepcopy(table)})
-
-
-def sealed(found: Document) -> Document:
-    """Return a document with the digest that fits."""
-    found["digest"] = digest(found)
-    return found

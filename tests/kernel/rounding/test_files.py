@@ -17,8 +17,9 @@ import pytest
 from mechdesign.errors import MechdesignError
 from mechdesign.kernel.packed import exact
 from mechdesign.kernel.verify import verify
+from tests.documents import Document, sealed
 from tests.kernel.changes import Change, Changer, put
-from tests.kernel.rounding.made import Document, document, problem, sealed
+from tests.kernel.rounding.made import document, problem
 
 NORMAL = {"kind": "normal", "location": "0.4", "scale": "0.2"}
 UNIFORM = {"kind": "uniform"}

@@ -32,7 +32,8 @@ from mechdesign.kernel.rounding.moments import Cells, Law
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.rounding.value import highest, kernel_value, slope
 from mechdesign.notions import NOTIONS
-from tests.kernel.rounding.made import Document, document, named, problem, rounded
+from tests.documents import Document
+from tests.kernel.rounding.made import document, named, problem, rounded
 from tests.strategies import lp_optimum
 
 F = Fraction
