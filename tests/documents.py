@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
 import pytest
 
-from mechdesign import CertificateError
-from mechdesign.kernel import digest, verify
+from mechdesign import CertificateError, Problem, Solution, design
+from mechdesign.kernel import Verified, digest, verify
 
 Document = dict[str, Any]
 
@@ -27,3 +28,26 @@ def refused(document: Document, reason: str = "") -> str:
     assert re.search(reason, words), words
     assert "digest" not in words
     return words
+
+
+def as_read(solution: Solution) -> Document:
+    """Return the document of a solution as it is read from its file."""
+    document: Document = json.loads(json.dumps(solution.document()))
+    return document
+
+
+def is_proved(solution: Solution) -> Verified:
+    """Assert that a solution is optimal and private as stated, and that its file proves that."""
+    problem, found = solution.problem, verify(as_read(solution))
+    sign = -1 if problem.utility.is_maximized else 1
+    assert solution.status == "optimal"
+    assert sign * solution.bound <= sign * solution.value == sign * found.value
+    assert all(notion.holds(solution.channel, problem.prior) for notion in problem.privacy)
+    return found
+
+
+def proved(problem: Problem, **options: Any) -> Solution:
+    """Design a problem, and assert that the answer is proved."""
+    solution = design(problem, **options)
+    is_proved(solution)
+    return solution

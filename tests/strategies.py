@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -74,18 +75,22 @@ def exp(value: Fraction) -> Decimal:
 # --- strategies -----------------------------------------------------------------------------------
 
 
+@cache
 def weights(size: int, least: int = 0) -> st.SearchStrategy[list[int]]:
     return st.lists(st.integers(least, 9), min_size=size, max_size=size).filter(any)
 
 
+@cache
 def simplex(size: int, least: int = 0) -> st.SearchStrategy[list[Fraction]]:
     return weights(size, least).map(lambda w: [Fraction(n, sum(w)) for n in w])
 
 
+@cache
 def priors(size: int, least: int = 0) -> st.SearchStrategy[Prior]:
     return weights(size, least).map(Prior.from_counts)
 
 
+@cache
 def budgets(least: str = "0", most: str = "3") -> st.SearchStrategy[Fraction]:
     low, high = Fraction(least), Fraction(most)
     short = st.sampled_from(["0", "0.1", "0.5", "0.6931471805599453", "1", "2", "3"]).map(Fraction)
@@ -94,6 +99,7 @@ def budgets(least: str = "0", most: str = "3") -> st.SearchStrategy[Fraction]:
     )
 
 
+@cache
 @st.composite
 def channels(draw: st.DrawFn, k: int, least: int = 0, most_outputs: int = 4) -> Channel:
     m = draw(st.integers(1, most_outputs))
@@ -134,6 +140,7 @@ ATTRIBUTES = ("attribute ldp", "attribute lip", "attribute pml", "attribute lift
 """Notions of a sensitive attribute behind the input."""
 
 
+@cache
 @st.composite
 def cases(
     draw: st.DrawFn,
@@ -210,6 +217,7 @@ def cases(
     return Case(make(epsilon), domain, prior, make)
 
 
+@cache
 @st.composite
 def attributes(draw: st.DrawFn, k: int) -> tuple[SensitiveAttribute, Prior]:
     """A sensitive attribute of two or three values behind k inputs, all of some probability."""
@@ -219,6 +227,7 @@ def attributes(draw: st.DrawFn, k: int) -> tuple[SensitiveAttribute, Prior]:
     return SensitiveAttribute([f"s{s}" for s in range(n)], given_input=rows), prior
 
 
+@cache
 @st.composite
 def attribute_cases(draw: st.DrawFn, kind: str, k: int | None = None, least: str = "0") -> Case:
     k = k or draw(st.integers(2, 4))
@@ -231,6 +240,7 @@ def attribute_cases(draw: st.DrawFn, kind: str, k: int | None = None, least: str
     return Case(notion, Domain.range(k), prior, None if inner.at is None else make)
 
 
+@cache
 @st.composite
 def prior_sets(draw: st.DrawFn, k: int) -> dict[str, Any]:
     """Draw the keys of a set of priors."""
@@ -526,6 +536,7 @@ def optimum(problem: Problem) -> float:
     return second - ray_optimum(problem, explained_variance(problem.prior, f))
 
 
+@cache
 @st.composite
 def distortions(draw: st.DrawFn, k: int, worst_case: bool | None = None) -> Distortion:
     m = draw(st.integers(1, 4))
@@ -534,6 +545,7 @@ def distortions(draw: st.DrawFn, k: int, worst_case: bool | None = None) -> Dist
     return Distortion(matrix, draw(st.booleans()) if worst_case is None else worst_case)
 
 
+@cache
 @st.composite
 def losses_in_line(draw: st.DrawFn, fewest: int = 1) -> np.ndarray:
     """Losses that fall to the best site and rise from there, not always strictly."""
@@ -547,6 +559,7 @@ def losses_in_line(draw: st.DrawFn, fewest: int = 1) -> np.ndarray:
     return loss
 
 
+@cache
 @st.composite
 def utilities(draw: st.DrawFn, k: int) -> Utility:
     """A distortion by any matrix, or the error of the best estimate of any function."""

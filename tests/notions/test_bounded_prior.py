@@ -93,21 +93,6 @@ def test_one_prior_is_the_notion_of_that_prior_and_the_two_budgets_equal_are_lip
         assert [row[1:] for row in rows] == [row[1:] for row in others]
 
 
-def test_a_larger_set_costs_more() -> None:
-    values = [
-        md.design(
-            Problem(
-                range(4),
-                BoundedPriorPML("0.4", center=CENTER, radius=radius),
-                md.MeanAbsoluteError(),
-                prior=CENTER,
-            )
-        ).value
-        for radius in ("0", "0.05", "0.2")
-    ]
-    assert values[0] < values[1] < values[2]
-
-
 BAD: list[tuple[Any, str]] = [
     (lambda: BoundedPriorPML(1), "priors: expected exactly one of"),
     (lambda: BoundedPriorPML(-1, [[1]]), "epsilon: expected a finite number >= 0"),

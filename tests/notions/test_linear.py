@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import json
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -17,7 +15,6 @@ import mechdesign as md
 from mechdesign import (
     LDP,
     BayesAccuracy,
-    CertificateError,
     Channel,
     Distortion,
     Domain,
@@ -36,8 +33,9 @@ from mechdesign import (
     design,
 )
 from mechdesign.exact import as_fraction
-from mechdesign.kernel import digest, verify
+from mechdesign.kernel import verify
 from mechdesign.notions import Notion, Row, SensitiveAttribute, SensitiveAttributePrivacy
+from tests.documents import as_read, proved, refused
 from tests.strategies import Case, broken, cases, channels, distortions, examples
 
 PRIOR = [0.1, 0.2, 0.3, 0.4]
@@ -57,12 +55,6 @@ def rows_of(notion: Notion, domain: Domain, prior: Prior) -> list[Any]:
 def own(case: Case) -> LinearNotion:
     """The same notion, as rows of the user's own."""
     return LinearNotion(rows_of(case.notion, case.domain, case.prior))
-
-
-def verified(solution: Solution) -> Any:
-    document = json.loads(json.dumps(solution.document()))
-    verify(document)
-    return document
 
 
 class Ladder(LinearNotion):
@@ -85,10 +77,8 @@ class Ladder(LinearNotion):
 def test_rows_of_a_notion_give_its_optimum(case: Case, data: st.DataObject) -> None:
     utility = data.draw(distortions(len(case.domain)))
     expected = float(design(Problem(case.domain, case.notion, utility, prior=case.prior)).value)
-    solution = design(Problem(case.domain, own(case), utility, prior=case.prior))
+    solution = proved(Problem(case.domain, own(case), utility, prior=case.prior))
     assert float(solution.value) == pytest.approx(expected, rel=1e-5, abs=1e-7)
-    assert solution.status == "optimal"
-    verified(solution)
 
 
 KNOWN = {
@@ -117,18 +107,12 @@ KNOWN = {
     ],
 )
 def test_every_route_takes_rows(known: str, utility: Any, route: str) -> None:
-    notion, domain, prior = KNOWN[known], Domain.range(4), Prior(PRIOR)
-    if route == "conic":
-        channel_wide = md.ApproximateLDP(0.5, 0.1)
-        asked: Any = [LinearNotion(rows_of(notion, domain, prior)), channel_wide]
-        best = design(Problem(domain, [notion, channel_wide], utility, prior=prior))
-    else:
-        asked = LinearNotion(rows_of(notion, domain, prior))
-        best = design(Problem(domain, notion, utility, prior=prior))
-    solution = design(Problem(domain, asked, utility, prior=prior), route=route)
-    assert solution.status == "optimal"
+    notion, prior = KNOWN[known], Prior(PRIOR)
+    beside = [md.ApproximateLDP(0.5, 0.1)] if route == "conic" else []
+    rows = LinearNotion(rows_of(notion, Domain.range(4), prior))
+    best = design(Problem(4, [notion, *beside], utility, prior=prior))
+    solution = proved(Problem(4, [rows, *beside], utility, prior=prior), route=route)
     assert float(solution.value) == pytest.approx(float(best.value), rel=1e-6)
-    verified(solution)
 
 
 @st.composite
@@ -163,7 +147,7 @@ def test_any_rows_are_repaired_and_proved(data: st.DataObject, k: int) -> None:
         solution = design(problem, route=route)
         values.append(float(solution.value))
         assert notion.holds(solution.channel)
-        verified(solution)
+        verify(as_read(solution))
     assert values[0] == pytest.approx(values[1], rel=1e-5, abs=1e-6)
 
 
@@ -184,10 +168,8 @@ def test_leakage_is_that_of_the_notion(case: Case, data: st.DataObject) -> None:
         assert not family.at(as_fraction(excess) - Fraction("1e-9")).all_hold(channel.numerators)
 
 
-def test_private_at_its_exponents_and_not_below() -> None:
-    problem = Problem(range(4), Ladder(1), MeanAbsoluteError(), prior=PRIOR)
-    solution = design(problem)
-    assert Ladder(1).holds(solution.channel)
+def test_private_at_its_exponents_and_not_below(laddered: Solution) -> None:
+    solution, problem = laddered, laddered.problem
     assert not Ladder("0.999").holds(solution.channel)
     assert solution.privacy[0].leakage == pytest.approx(1, abs=1e-9)
     assert broken(problem, solution.channel) is None
@@ -214,14 +196,17 @@ def test_leakage_in_epsilon() -> None:
 def test_leakage_of_coefficients_with_ratios_beyond_floats(factor: str) -> None:
     row = ("a", {0: "1e100"}, "-1e100", {1: factor}, "1e100")
     notion = LinearNotion([row], epsilon=1 + Fraction("1e-90"))
-    solution = design(Problem([0, 1], notion, HammingLoss()))
-    verified(solution)
+    solution = proved(Problem([0, 1], notion, HammingLoss()))
     assert solution.privacy[0].leakage == pytest.approx(1)
 
 
-def test_a_class_is_saved_as_its_rows() -> None:
-    solution = design(Problem(range(4), Ladder(1), MeanAbsoluteError(), prior=PRIOR))
-    document = verified(solution)
+@pytest.fixture(scope="module")
+def laddered() -> Solution:
+    return proved(Problem(range(4), Ladder(1), MeanAbsoluteError(), prior=PRIOR))
+
+
+def test_a_class_is_saved_as_its_rows(laddered: Solution) -> None:
+    solution, document = laddered, as_read(laddered)
     (table,) = document["problem"]["privacy"]
     assert (table["notion"], table["title"], table["epsilon"]) == ("linear", "Ladder", "1")
     assert table["rows"][1] == {
@@ -270,71 +255,55 @@ def test_rows_may_refer_to_the_prior() -> None:
 
 
 def test_rows_of_a_sensitive_attribute() -> None:
-    attribute = SensitiveAttribute(
-        ["ill", "well"], given_input=[[0.9, 0.1], [0.5, 0.5], [0.3, 0.7], [0.2, 0.8]]
+    law = [[0.9, 0.1], [0.5, 0.5], [0.3, 0.7], [0.2, 0.8]]
+    attribute = SensitiveAttribute(["ill", "well"], given_input=law)
+    masses = attribute.distributions(Prior(PRIOR))[0]
+    own_rows, plain = (
+        Problem(4, SensitiveAttributePrivacy(inner, attribute), MeanAbsoluteError(), prior=PRIOR)
+        for inner in (LinearNotion(rows_of(LDP("0.2"), attribute.domain, masses)), LDP("0.2"))
     )
-    domain, masses = attribute.domain, attribute.distributions(Prior(PRIOR))[0]
-    inner = LinearNotion(rows_of(LDP("0.2"), domain, masses))
-    solutions = [
-        design(
-            Problem(
-                range(4),
-                SensitiveAttributePrivacy(notion, attribute),
-                MeanAbsoluteError(),
-                prior=PRIOR,
-            )
-        )
-        for notion in (inner, LDP("0.2"))
-    ]
-    assert float(solutions[0].value) == pytest.approx(float(solutions[1].value))
-    verified(solutions[0])
+    assert float(proved(own_rows).value) == pytest.approx(float(design(plain).value))
 
 
 def test_ties_make_rows_equal() -> None:
     """All rows equal: the closed form and its theorem see it in the user's rows."""
     rows = [("a", {0: 1, 1: 1}, 0, {2: 2}), ("b", {0: 1}, 0, {1: 1})]
-    solution = design(Problem(range(3), LinearNotion(rows), HammingLoss()))
+    solution = proved(Problem(range(3), LinearNotion(rows), HammingLoss()))
     assert solution.route == "closed-form: independent release"
     assert float(solution.value) == pytest.approx(2 / 3)
-    verified(solution)
 
 
 # --- what is refused ------------------------------------------------------------------------------
 
 ROW = ("r", {"a": 1}, 1, {"b": 1})
 
-WRONG: dict[str, tuple[Any, str]] = {
-    "no rows": (None, "rows: there are no rows"),
-    "text": ("a < b", "rows: expected a list of rows"),
-    "a number": (3, "rows: expected a list of rows"),
-    "a row that is none": ([3], r"rows\[0\]: expected a row"),
-    "three parts": ([("r", {}, 1)], r"rows\[0\]: expected a row"),
-    "no name": ([("", {"a": 1}, 1, {"b": 1})], r"rows\[0\].name: expected text"),
-    "a name twice": ([ROW, ROW], "the name 'r' occurs twice"),
-    "an unknown key": ([{"lefft": {"a": 1}}], r"rows\[0\].lefft: .*did you mean 'left'"),
-    "no exponent": (
-        [{"left": {"a": 1}, "right": {"b": 1}}],
-        r"rows\[0\].exponent: this key is required",
-    ),
-    "no left": ([("r", {"a": 0}, 1, {"b": 1})], r"rows\[0\].left: every coefficient is 0"),
-    "below 0": ([("r", {"a": -1}, 1, {"b": 1})], r"rows\[0\].left.a: expected a finite number >="),
-    "nan": ([("r", {"a": math.nan}, 1, {"b": 1})], r"rows\[0\].left.a: expected a finite number"),
-    "infinite": ([("r", {"a": 1}, math.inf, {"b": 1})], r"rows\[0\].exponent: expected a finite"),
-    "no table": ([("r", "a", 1, {"b": 1})], r"rows\[0\].left: expected a table"),
-    "no pairs": ([("r", ["a"], 1, {"b": 1})], r"rows\[0\].left: expected a table"),
-    "a slope below 0": ([(*ROW, -1)], r"rows\[0\].slope: expected a finite number >= 0"),
-    "a slope without epsilon": ([(*ROW, 1)], "privacy.epsilon: the rows have slopes"),
-    "an unknown label": (
-        [("r", {"a": 1}, 1, {"bb": 1})],
-        r"privacy.rows\[0\].right: expected labels of the domain .* did you mean 'b'",
-    ),
-    "a label twice": ([("r", [["a", 1], ["a", 1]], 1, {"b": 1})], "'a' twice"),
-}
+LABELS = "expected labels of the domain .* did you mean 'b'"
+
+WRONG: list[tuple[Any, str]] = [
+    (None, "rows: there are no rows"),
+    ("a < b", "rows: expected a list of rows"),
+    (3, "rows: expected a list of rows"),
+    ([3], r"rows\[0\]: expected a row"),
+    ([("r", {}, 1)], r"rows\[0\]: expected a row"),
+    ([("", {"a": 1}, 1, {"b": 1})], r"rows\[0\].name: expected text"),
+    ([ROW, ROW], "the name 'r' occurs twice"),
+    ([{"lefft": {"a": 1}}], r"rows\[0\].lefft: .*did you mean 'left'"),
+    ([{"left": {"a": 1}, "right": {"b": 1}}], r"rows\[0\].exponent: this key is required"),
+    ([("r", {"a": 0}, 1, {"b": 1})], r"rows\[0\].left: every coefficient is 0"),
+    ([("r", {"a": -1}, 1, {"b": 1})], r"rows\[0\].left.a: expected a finite number >="),
+    ([("r", {"a": math.nan}, 1, {"b": 1})], r"rows\[0\].left.a: expected a finite number"),
+    ([("r", {"a": 1}, math.inf, {"b": 1})], r"rows\[0\].exponent: expected a finite"),
+    ([("r", "a", 1, {"b": 1})], r"rows\[0\].left: expected a table"),
+    ([("r", ["a"], 1, {"b": 1})], r"rows\[0\].left: expected a table"),
+    ([(*ROW, -1)], r"rows\[0\].slope: expected a finite number >= 0"),
+    ([(*ROW, 1)], "privacy.epsilon: the rows have slopes"),
+    ([("r", {"a": 1}, 1, {"bb": 1})], rf"privacy.rows\[0\].right: {LABELS}"),
+    ([("r", [["a", 1], ["a", 1]], 1, {"b": 1})], "'a' twice"),
+]
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_invalid_rows_are_refused_in_one_line(name: str) -> None:
-    rows, message = WRONG[name]
+@pytest.mark.parametrize(("rows", "message"), WRONG)
+def test_invalid_rows_are_refused_in_one_line(rows: Any, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         Problem(["a", "b"], LinearNotion(rows), HammingLoss())
     assert "\n" not in str(caught.value)
@@ -385,48 +354,29 @@ def duals_of(document: Any) -> Any:
     return document["certificate"]["multipliers"][0]
 
 
-TAMPERING: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "a smaller slope": (
-        lambda table: [row.update(slope="0.9") for row in table["rows"]],
-        "not private",
-    ),
-    "a coefficient below 0": (
-        lambda table: table["rows"][0].update(left=[[0, "-1"]]),
-        "a coefficient is below 0",
-    ),
-    "another input": (
-        lambda table: table["rows"][0].update(left=[[7, "1"]]),
-        "not an input of the problem",
-    ),
-    "a row left out": (lambda table: table["rows"].pop(), "no such row|bound proved|leaks"),
-    "a row twice": (
-        lambda table: table["rows"].append(table["rows"][-1]),
-        "two rows of a notion have the same name",
-    ),
-    "no budget": (lambda table: table.pop("epsilon"), "its notion no epsilon"),
-}
+TAMPERING: list[tuple[Callable[[Any], Any], str]] = [
+    (lambda table: [row.update(slope="0.9") for row in table["rows"]], "not private"),
+    (lambda table: table["rows"][0].update(left=[[0, "-1"]]), "a coefficient is below 0"),
+    (lambda table: table["rows"][0].update(left=[[7, "1"]]), "not an input of the problem"),
+    (lambda table: table["rows"].pop(), "no such row|bound proved|leaks"),
+    (lambda table: table["rows"].append(table["rows"][-1]), "two rows .* have the same name"),
+    (lambda table: table.pop("epsilon"), "its notion no epsilon"),
+]
 """Changes of the stated notion; all others are those of every file."""
 
 
-@pytest.fixture(scope="module")
-def saved() -> Any:
-    return verified(design(Problem(range(4), Ladder(1), MeanAbsoluteError(), prior=PRIOR)))
-
-
-@pytest.mark.parametrize("name", TAMPERING)
-def test_what_was_changed_is_refused(name: str, saved: Any) -> None:
-    change, reason = TAMPERING[name]
-    document = copy.deepcopy(saved)
+@pytest.mark.parametrize(("change", "reason"), TAMPERING)
+def test_what_was_changed_is_refused(
+    change: Callable[[Any], Any], reason: str, laddered: Solution
+) -> None:
+    document = as_read(laddered)
     change(document["problem"]["privacy"][0])
-    document["digest"] = digest(document)
-    with pytest.raises(CertificateError, match=reason):
-        verify(document)
+    refused(document, reason)
 
 
-def test_rows_of_other_notions_are_not_known_by_number(saved: Any) -> None:
-    document = verified(design(Problem(range(4), LDP(1), Distortion([[0, 1]] * 2 + [[1, 0]] * 2))))
+def test_rows_of_other_notions_are_not_known_by_number(laddered: Solution) -> None:
+    saved, loss = as_read(laddered), Distortion([[0, 1]] * 2 + [[1, 0]] * 2)
+    document = as_read(proved(Problem(range(4), LDP(1), loss)))
     block = {**duals_of(saved), "node": [0] * len(duals_of(saved)["x"])}
     document["certificate"] = {**saved["certificate"], "multipliers": [block]}
-    document["digest"] = digest(document)
-    with pytest.raises(CertificateError, match="no ratio of the inputs"):
-        verify(document)
+    refused(document, "no ratio of the inputs")

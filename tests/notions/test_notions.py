@@ -48,7 +48,6 @@ from tests.strategies import (
     Case,
     bare_problem,
     broken,
-    budgets,
     cases,
     channels,
     columns_of,
@@ -402,15 +401,6 @@ def test_how_the_leakages_compare(pair: tuple[Channel, Prior], data: Any) -> Non
     assert close(ldp, math.log((math.exp(lip) - 1 + p) / p))
     if prior.is_uniform:
         assert identify == pytest.approx(ldp, abs=1e-12)
-
-
-@examples(15)
-@given(positive_channels(), st.data())
-def test_a_larger_set_of_priors_leaks_no_less(pair: tuple[Channel, Prior], data: Any) -> None:
-    channel, prior = pair
-    radii = sorted(data.draw(st.lists(budgets("0", "1"), min_size=2, max_size=2)))
-    small, large = (BoundedPriorLIP(1, center=list(prior), radius=r) for r in radii)
-    assert close(small.leakage(channel), large.leakage(channel))
 
 
 @examples(25)
