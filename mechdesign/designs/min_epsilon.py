@@ -156,16 +156,17 @@ def min_epsilon(
             raise InputError(key, "a number > 0", shown(given))
     if step > largest:
         raise InputError("precision", f"at most {short_text(largest)}", shown(precision))
-    search = _Search(problem, as_fraction(wanted, "wanted"), step, gap, deadline)
     with tqdm_bar(progress, desc="reach", unit=" budgets") as bar:
-        return search.run(int(largest / step), bar)
+        search = _Search(problem, as_fraction(wanted, "wanted"), step, gap, deadline, bar)
+        return search.run(int(largest / step))
 
 
 @dataclass
 class _Search:
     """The search for the first multiple of a step whose best channel is good enough.
 
-    ``tried`` has the answers by multiple, in the order in which they were found.
+    ``tried`` has the answers by multiple, in the order in which they were found. The loss of the
+    channel and its bound both decrease with the multiple, up to the gap.
     """
 
     problem: Problem
@@ -173,29 +174,29 @@ class _Search:
     step: Fraction
     gap: float | None
     deadline: float
+    bar: Any
     tried: dict[int, Solution | MechdesignError] = field(default_factory=dict)
 
-    def run(self, most: int, bar: Any) -> Reach:
+    def run(self, most: int) -> Reach:
         """Search up to a multiple."""
         n, first = 0, min(most, max(1, int(1 / self.step)))
-        while not self._reaches(self._try(n, bar)):
+        while self._excess(self._try(n), "value") > 0:
             if n == most:
                 raise self._beyond(most)
             n = min(most, 2 * n or first)
-        while time_left(self.deadline) and (following := self._next()) is not None:
-            self._try(following, bar)
-        out, within = self._ends()
+        _, within = self._narrowed("value")
+        out, _ = self._narrowed("bound")
         solution, last = self.tried[within], self.tried.get(out)
         assert not isinstance(solution, MechdesignError)  # noqa: S101 (for mypy)
         proof, reason = (None, str(last)) if isinstance(last, MechdesignError) else (last, "")
         below = max(out, 0) * self.step
         return Reach(self.wanted, within * self.step, solution, below, proof, reason)
 
-    def _try(self, n: int, bar: Any) -> int:
+    def _try(self, n: int) -> int:
         """Design at a multiple of the step."""
         epsilon, share = n * self.step, SHARE if math.isfinite(self.deadline) else 1.0
-        bar.set_postfix_str(f"epsilon {float(epsilon):.6g}")
-        bar.update()
+        self.bar.set_postfix_str(f"epsilon {float(epsilon):.6g}")
+        self.bar.update()
         try:
             there = self.problem.at(epsilon)
             self.tried[n] = design_until(self.deadline, there, self.gap, share=share)
@@ -203,44 +204,36 @@ class _Search:
             self.tried[n] = error
         return n
 
-    def _excess(self, number: Fraction) -> Fraction:
-        """Return the amount by which a loss exceeds the wanted one, or a gain falls short."""
-        return (number - self.wanted) * (-1 if self.problem.utility.is_maximized else 1)
+    def _excess(self, n: int, key: str) -> Fraction | float:
+        """Return the amount by which a loss exceeds the wanted one, or a gain falls short.
 
-    def _reaches(self, n: int) -> bool:
+        ``key`` is ``"value"``, which is good enough at 0, or ``"bound"``, which proves above 0 that
+        no channel is.
+        """
         found = self.tried[n]
-        return not isinstance(found, MechdesignError) and self._excess(found.value) <= 0
+        if isinstance(found, MechdesignError):
+            undecided = key == "bound" and not isinstance(found, InfeasibleError)
+            return -math.inf if undecided else math.inf
+        sign = -1 if self.problem.utility.is_maximized else 1
+        return sign * (Fraction(getattr(found, key)) - self.wanted)
 
-    def _is_out(self, n: int) -> bool:
-        """Return whether a multiple is proved too small."""
-        found = self.tried[n]
-        proved = not isinstance(found, MechdesignError) and self._excess(found.bound) > 0
-        return (proved and not self._reaches(n)) or isinstance(found, InfeasibleError)
+    def _narrowed(self, key: str) -> tuple[int, int]:
+        """Return the last multiple with an excess, or -1, and the next one, as time permits."""
+        while True:
+            high = min(n for n in self.tried if self._excess(n, key) <= 0)
+            above = (n for n in self.tried if n < high and self._excess(n, key) > 0)
+            low = max(above, default=-1)
+            if high - low <= 1 or not time_left(self.deadline):
+                return low, high
+            self._try(self._guess(key, low, high))
 
-    def _ends(self) -> tuple[int, int]:
-        """Return the largest multiple proved too small, -1 for none, and the least that reaches."""
-        out = max(filter(self._is_out, self.tried), default=-1)
-        return out, min(filter(self._reaches, self.tried))
-
-    def _next(self) -> int | None:
-        """Return the next multiple to try; None if all are decided."""
-        out, within = self._ends()
-        unsure = [n for n in self.tried if out < n < within]
-        if not unsure:
-            return None if within - out <= 1 else self._guess(out, within)
-        low, high = min(unsure), max(unsure)
-        below, above = low - out, within - high
-        if max(below, above) <= 1:
-            return None
-        return (out + low) // 2 if below >= above else (high + within) // 2
-
-    def _guess(self, low: int, high: int) -> int:
+    def _guess(self, key: str, low: int, high: int) -> int:
         """Return the root of a secant, or regularly the middle."""
-        known = [(n, s) for n, s in self.tried.items() if not isinstance(s, MechdesignError)]
-        values = [(n, float(self._excess(found.value))) for n, found in known]
-        if len(values) % 3 == 0 or len(values) < 2 or values[-1][1] == values[-2][1]:
+        excesses = [(n, float(self._excess(n, key))) for n in self.tried]
+        known = [(n, excess) for n, excess in excesses if math.isfinite(excess)]
+        if len(known) % 3 == 0 or len(known) < 2 or known[-1][1] == known[-2][1]:
             return (low + high) // 2
-        (a, at_a), (b, at_b) = values[-2:]
+        (a, at_a), (b, at_b) = known[-2:]
         root = b - at_b * (b - a) / (at_b - at_a)
         # round away from the nearer end, so that the next guess approaches from the other side
         guess = int(root // 1) + (root - low < high - root)
@@ -251,7 +244,7 @@ class _Search:
         found: Any = self.tried[most]
         word, side = _words(self.problem)
         epsilon, what = f"{float(most * self.step):.12g}", f"the {word} {short_text(self.wanted)}"
-        if self._is_out(most):
+        if self._excess(most, "bound") > 0:
             if not isinstance(found, MechdesignError):
                 found = f"no private channel is {side} {found.float_bound:.9g} there"
             return InfeasibleError(f"no epsilon up to {epsilon} reaches {what}: {found}")
