@@ -7,9 +7,8 @@ returns small ones on other rows too, which are dropped here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from mechdesign.kernel.generators import Latent, Lift, Listed
 from mechdesign.kernel.linearizations import Boxes, Costs, Decoders, Readings
 from mechdesign.kernel.oracles import Entropy, Knapsack, Line, OneBudget
 from mechdesign.kernel.relaxations import Members, Representatives
-from mechdesign.notions.rows.row import Multipliers, Row
+from mechdesign.notions.rows.row import Multipliers
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 
@@ -33,8 +32,8 @@ NEGLIGIBLE = 1e-7
 """Multipliers below this share of the largest are rounding errors of a solver."""
 
 TIGHT = 1e-6
-"""A row is tight if its slack is at most this share of its right-hand side, times the exponent a if
-a is below 1, as all slacks are then of the order of a."""
+"""A row is tight if its slack is at most this share of its sides, times the exponent a if a is
+below 1, as all slacks are then of the order of a."""
 
 ROUNDING = 1e-12
 """Relative error of floating point."""
@@ -153,7 +152,10 @@ def _binding(
     named = replace(given, output=x, x=x, other=other, weight=x)
     family = problem.cone.families[n]
     rows, are_pairs = family.rows_of(named, labels), family.ratio_rows() is not None
-    tight = _are_tight(rows, number.astype(np.intp), output, Q)
+    exponent = np.array([float(row.exponent) for row in rows])
+    share = np.maximum(ROUNDING, TIGHT * np.minimum(1, abs(exponent)))
+    terms = family.terms((given.side, x, other), given.priors or family.vertices)
+    tight = _are_tight(terms, share, number.astype(np.intp), output, Q)
     for r, y, weight in zip(number[tight], output[tight], entries.data[tight], strict=True):
         pair = (labels[x[r]], labels[other[r]]) if are_pairs else ()
         yield BindingRow(notion.heading, rows[r].name, outputs[y], float(weight), pair)
@@ -251,28 +253,21 @@ def _multipliers_of(problem: Problem, certificate: Certificate) -> Iterable[Mult
             yield Multipliers("", zero, zero, zero, np.array([float(value)]), notion=n)
 
 
-def _are_tight(rows: Sequence[Row], row: IntArray, output: IntArray, Q: FloatArray) -> BoolArray:
-    """Return for pairs of a row and an output whether the row is tight at the column."""
-    left = _matrix([r.left for r in rows], len(Q))
-    right = _matrix([r.right for r in rows], len(Q))
-    exponent = np.array([float(r.exponent) for r in rows])
-    shrink, share = np.exp(-exponent), np.maximum(ROUNDING, TIGHT * np.minimum(1, abs(exponent)))
+def _are_tight(
+    terms: sp.csr_array, share: FloatArray, row: IntArray, output: IntArray, Q: FloatArray
+) -> BoolArray:
+    """Return for pairs of a row and an output whether the row is tight at the column.
+
+    ``terms`` are ``e**-a left - right``, whose two parts are nearly equal where a row is tight.
+    """
     tight = np.zeros(len(row), dtype=bool)
     for y in np.unique(output).tolist():
         here = np.flatnonzero(output == y)
-        r, q = row[here], Q[:, y]
-        tight[here] = shrink[r] * (left[r] @ q) >= (1 - share[r]) * (right[r] @ q)
+        net, q = terms[row[here]], Q[:, y]
+        tight[here] = net @ q >= -share[row[here]] * (abs(net) @ q) / 2
     return tight
 
 
 def label_text(label: Label) -> str:
     """Return a label as in reports: text in quotes."""
     return repr(label) if isinstance(label, tuple) else shown(label)
-
-
-def _matrix(sides: Sequence[Mapping[int, Fraction]], size: int) -> sp.csr_array:
-    """Return coefficients as floats, a row for each side."""
-    places = [(r, x) for r, side in enumerate(sides) for x in side]
-    values = np.array([float(v) for side in sides for v in side.values()])
-    r, x = np.array(places, dtype=np.intp).reshape(-1, 2).T
-    return sp.csr_array((values, (r, x)), shape=(len(sides), size))
