@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -68,10 +68,10 @@ WIDE = 0.5
 
 
 @dataclass
-class _Sent:
-    """An exactly private channel, the indices of its columns in the raw answer, and its readings.
+class _Answer:
+    """An exactly private channel, and the indices of its columns in the raw answer.
 
-    Its value is that for a reference prior, which an estimator may depend on.
+    ``values`` has its objective by the reference prior, on which an estimator may depend.
     """
 
     raw: RawSolution
@@ -79,9 +79,7 @@ class _Sent:
     channel: Channel
     kept: list[int]
     readings: tuple[Fraction, ...] | None = None
-    privacy: tuple[PrivacyClaim, ...] | None = None
-    value: Fraction | None = None
-    reference: tuple[Fraction, ...] | None = None
+    values: dict[tuple[Fraction, ...] | None, Fraction] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,10 @@ class _Proved:
 
 
 class SolutionPool:
-    """The answers to one problem: the best channel, and the best bound."""
+    """The answers to one problem: the best channel, and the best bound.
+
+    A raw answer is repaired, valued and proved; a failure of any step is a failure of its route.
+    """
 
     def __init__(self, problem: Problem, limits: Limits) -> None:
         self._problem, self._limits = problem, limits
@@ -107,14 +108,14 @@ class SolutionPool:
         with self._limits.phase("compile"):
             self._statement = problem.compiled.statement  # cached, and timed in this phase
         self._sign = -1 if problem.utility.is_maximized else 1
-        self.best: _Sent | None = None
+        self.best: _Answer | None = None
         self.proof: _Proved | None = None
-        self.failures: list[str] = []
+        self.failures: dict[str, str] = {}
+        """Error messages of failed attempts, each with its note."""
         self._bound_before = math.nan
         """The bound before the search; NaN for none, below which no bound is."""
         self._blind = [(grouped, WIDE), (_erasure, WIDE), (_unconstrained, OPTIMAL_GAP)]
         """Fallback bounds that need no search, each with the gap above which it is tried."""
-        self._notes: list[str] = []
         self._unproved: list[str] = []
         self._errors: list[Exception] = []
 
@@ -128,30 +129,41 @@ class SolutionPool:
         """Return whether the gap is at most this, or at most the threshold of optimality."""
         return self.best is not None and self._gap(self.best) <= 0.999 * max(OPTIMAL_GAP, gap)
 
-    def _gap(self, sent: _Sent) -> float:
+    def _gap(self, answer: _Answer) -> float:
         """Return the gap between the value of a channel and the best bound."""
         if self.proof is None:
             return math.inf
-        return relative_gap(float(self._value(sent)), float(self.proof.bound))
+        return relative_gap(float(self._value(answer)), float(self.proof.bound))
 
     @property
     def are_enough(self) -> bool:
         """Whether the gap is as small as requested, or the search has ended."""
         return self.is_within(self._limits.gap) or self._limits.expired()
 
+    @contextmanager
+    def _attempt(self, name: str, unless: type[Exception] | tuple[()] = ()) -> Iterator[None]:
+        """Record an error that is a failure of an attempt, so that the next one follows."""
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, unless) or not self._limits.is_failure(error):
+                raise
+            told = str(error) if isinstance(error, MechdesignError) else failure(error)
+            told = told if isinstance(error, SolverError) else f"{name}: {told}"
+            self._errors.append(error)
+            self.failures.setdefault(told, f"{name} gave no answer, as {_reason(error)}")
+
     def run(self, attempts: Iterator[tuple[Route, str]], last: Start) -> None:
         """Try one route after the other until an answer is good enough.
 
-        If anything between the raw answer and the proof fails, the next route is tried. The start
-        is used if there is no answer, or no better one; it precedes a search that is surely long,
-        with a first bound if time is limited, so that an early interrupt returns it.
+        The start is used if there is no answer, or no better one; it precedes a search that is
+        surely long, with a first bound if time is limited, so that an early interrupt returns it.
         """
         start, why = self._opening(last), last.suits(self._problem)
         if start is not None and start.value is not None:
             self._limits.incumbent, self._limits.start = start.value, start
             self.take(start, "a channel and a bound before the search" if start.proofs else why)
             if start.proofs and self.best is not None:
-                self._claims(self.best)
                 self._bound_before = self._limits.bound
         while not (start and self._limits.expired()) and (attempt := self._next(attempts)):
             self.attempt(*attempt)
@@ -184,13 +196,10 @@ class SolutionPool:
 
     def _next(self, attempts: Iterator[tuple[Route, str]]) -> tuple[Route, str] | None:
         """Return the next attempt; None if there is none, or choosing it failed."""
-        try:
-            with self._limits.phase("compile"):
-                return next(attempts, None)
-        except Exception as error:
-            if isinstance(error, MechdesignError) or not self._fails("the router", error):
-                raise
-            return None
+        attempt = None
+        with self._attempt("the router", unless=MechdesignError), self._limits.phase("compile"):
+            attempt = next(attempts, None)
+        return attempt  # noqa: RET504 (None after a failure)
 
     def attempt(self, route: Route, why: str) -> None:
         """Solve by a route and take its answer."""
@@ -200,39 +209,25 @@ class SolutionPool:
 
     def _solved(self, route: Route) -> RawSolution | None:
         """Return the answer of a route; None if it failed."""
-        try:
-            with self._limits.phase("solve"):
-                return route.solve(self._problem, self._limits)
-        except Exception as error:
-            if not self._fails(route.name, error):
-                raise
-            return None
+        raw = None
+        with self._attempt(route.name), self._limits.phase("solve"):
+            raw = route.solve(self._problem, self._limits)
+        return raw  # noqa: RET504 (None after a failure)
 
-    def take(self, raw: RawSolution, why: str, *, as_given: bool = False) -> bool:
-        """Repair and prove a raw answer; return whether there is a channel with a bound.
+    def take(self, raw: RawSolution, why: str, *, as_given: bool = False) -> None:
+        """Repair a raw answer, prove its bound, and keep the better of each.
 
-        A channel that is known to be worse than the best is not repaired, and a bound that is not
-        better than that before the search is not proved. With ``as_given`` every column keeps its
-        label, without remapping or dropping rare outputs.
+        A channel that is known to be worse than the best is not repaired. With ``as_given`` every
+        column keeps its label, without remapping or dropping rare outputs.
         """
-        try:
-            sent = self.best
-            if sent is None or self._is_better(raw):
-                sent = self._repaired(raw, why, as_given=as_given)
+        with self._attempt(raw.route):
+            answer = self.best
+            if answer is None or self._is_better(raw):
+                answer = self._repaired(raw, why, as_given=as_given)
             with self._limits.phase("certify"):
-                if raw.numeric_bound is None:
-                    is_closer = not self._limits.bound <= self._bound_before  # NaN: no bound
-                    self._prove(raw.proofs if is_closer else (), sent, raw.route)
-                else:
-                    bounds = (self._sign * raw.numeric_bound, self._sign * self._value(sent))
-                    self._offer(_Proved(self._sign * min(bounds), None, 0, raw.route))
-                if self.best is None or self._sign * (self._value(sent) - self.value) < 0:
-                    self.best = sent
-        except Exception as error:
-            if not self._fails(raw.route, error):
-                raise
-            return False
-        return True
+                self._prove(raw, answer)
+                if self.best is None or self._sign * (self._value(answer) - self.value) < 0:
+                    self.best = answer
 
     def _is_better(self, raw: RawSolution) -> bool:
         """Return whether a float value is better by more than rounding, or not known."""
@@ -241,7 +236,7 @@ class SolutionPool:
         best = float(self.value)
         return self._sign * raw.value < self._sign * best - OPTIMAL * abs(best)
 
-    def _repaired(self, raw: RawSolution, why: str, *, as_given: bool) -> _Sent:
+    def _repaired(self, raw: RawSolution, why: str, *, as_given: bool) -> _Answer:
         """Return an exactly private channel near that of a raw answer."""
         problem, matrix, outputs = self._problem, raw.matrix, list(raw.outputs)
         with self._limits.phase("repair"):
@@ -257,51 +252,60 @@ class SolutionPool:
                 rows, labels = remapped(problem, rows, labels)
         if problem.outputs is None:
             labels = list(range(len(labels)))
-        found = _Sent(raw, why, Channel(rows, inputs=problem.domain, outputs=labels), kept)
-        if isinstance(self._statement.objective, Reading) and raw.numeric_bound is None:
+        found = _Answer(raw, why, Channel(rows, inputs=problem.domain, outputs=labels), kept)
+        if isinstance(self._statement.objective, Reading):
             found.readings = tuple(problem.utility.decoder(found.channel, problem.prior) or ())
         return found
 
-    def _value(self, sent: _Sent) -> Fraction:
+    def _value(self, answer: _Answer) -> Fraction:
         """Return the exact objective; an estimator is that of the prior of the certificate."""
-        certificate, channel = self.proof and self.proof.certificate, sent.channel
+        certificate, channel = self.proof and self.proof.certificate, answer.channel
         reference = certificate.reference if certificate else None
-        if sent.value is not None and sent.reference == reference:
-            return sent.value
-        if sent.raw.numeric_bound is None:
-            place = {y: n for n, y in enumerate(self._problem.outputs or channel.outputs)}
-            used = [place[label] for label in channel.outputs]
-            given = channel.columns(), 1 << channel.bits, used, sent.readings, reference
-            found = self._sign * value(self._statement, *given)
+        if reference in answer.values:
+            return answer.values[reference]
+        problem, allowed = self._problem, self._problem.outputs
+        if self._statement.objective is None:
+            found = problem.utility.value(channel, problem.prior, allowed)
         else:
-            found = self._problem.utility.value(channel, self._problem.prior, self._problem.outputs)
-        sent.value, sent.reference = found, reference
-        return found
+            place = {y: n for n, y in enumerate(allowed or channel.outputs)}
+            used = [place[label] for label in channel.outputs]
+            given = channel.columns(), 1 << channel.bits, used, answer.readings, reference
+            found = self._sign * value(self._statement, *given)
+        return answer.values.setdefault(reference, found)
 
     def _offer(self, proof: _Proved) -> None:
         """Take a bound if it is the best so far."""
         if self.proof is None or self._sign * proof.bound > self._sign * self.proof.bound:
             self.proof = proof
 
-    def _prove(self, proofs: Sequence[Proof], sent: _Sent, route: str) -> None:
-        """Take the best bound that is proved in time; if it is loose, try the fallback bounds."""
+    def _prove(self, raw: RawSolution, answer: _Answer) -> None:
+        """Take the best bound that is proved in time; if it is loose, try the fallback bounds.
+
+        A bound that is not better than that before the search is not proved.
+        """
+        if raw.numeric_bound is not None:
+            bounds = (self._sign * raw.numeric_bound, self._sign * self._value(answer))
+            self._offer(_Proved(self._sign * min(bounds), None, 0, raw.route))
+            return
         proved, refused = 0, list[Exception]()
         self._unproved.clear()
-        for make in proofs:
-            if proved and self._gap(sent) <= OPTIMAL_GAP:
+        is_closer = not self._limits.bound <= self._bound_before  # NaN: no bound
+        for make in raw.proofs if is_closer else ():
+            if proved and self._gap(answer) <= OPTIMAL_GAP:
                 break
             try:
                 most = self._limits.proof_steps(current().proof_steps, STEPS_A_SECOND)
-                proved += self._take_proof(make, route, most)
+                proved += self._take_proof(make, raw.route, most)
             except LimitError as error:
                 late = too_long(error, self._limits)
                 self._unproved.append(f"a closer bound is not proved, {late}")
             except (CertificateError, *NUMERICAL) as error:
                 refused.append(error)
         if refused and not proved:
-            self._fails(route, refused[0])
+            with self._attempt(raw.route):
+                raise refused[0]
         for make, far in tuple(self._blind):
-            if self._gap(sent) > far:
+            if self._gap(answer) > far:
                 is_needed = make is _unconstrained and self.proof is None
                 failures = () if is_needed else (LimitError, CertificateError, *NUMERICAL)
                 with suppress(*failures):
@@ -320,65 +324,46 @@ class SolutionPool:
         self._offer(_Proved(self._sign * bound, certificate, steps.spent, route))
         return True
 
-    def _claims(self, sent: _Sent) -> tuple[PrivacyClaim, ...]:
-        """Check every notion in the kernel, once for each channel."""
-        if sent.privacy is not None:
-            return sent.privacy
-        problem, channel, claims = self._problem, sent.channel, list[PrivacyClaim]()
+    def _claims(self, channel: Channel) -> Iterator[PrivacyClaim]:
+        """Check every notion in the kernel, and yield its claim."""
+        problem, columns = self._problem, channel.columns()
         parts = problem.compiled.table.privacy, problem.cone.families, problem.channel_constraints
-        with self._limits.phase("certify"):
-            columns = channel.columns()
-            for notion, table, family, constraint in zip(problem.privacy, *parts, strict=True):
-                stated = problem.compiled.alone(table)
-                broken = private(stated, columns, 1 << channel.bits)
-                if broken is not None:
-                    told = f"{notion.name}: the repaired channel is not private: {broken}"
-                    raise CertificateError(told)
-                leakage = partial((constraint or family).leakage, channel)
-                claims.append(PrivacyClaim(notion, leakage))
-        sent.privacy = tuple(claims)
-        return sent.privacy
-
-    def _fails(self, name: str, error: Exception) -> bool:
-        """Return whether an error is a failure of one attempt, and record it."""
-        if not self._limits.is_failure(error):
-            return False
-        told = str(error) if isinstance(error, MechdesignError) else failure(error)
-        told = told if isinstance(error, SolverError) else f"{name}: {told}"
-        self._errors.append(error)
-        if told not in self.failures:
-            self.failures.append(told)
-            self._notes.append(f"{name} gave no answer, as {_reason(error)}")
-        return True
+        for notion, table, family, constraint in zip(problem.privacy, *parts, strict=True):
+            broken = private(problem.compiled.alone(table), columns, 1 << channel.bits)
+            if broken is not None:
+                told = f"{notion.name}: the repaired channel is not private: {broken}"
+                raise CertificateError(told)
+            yield PrivacyClaim(notion, partial((constraint or family).leakage, channel))
 
     def solution(
         self, considered: Iterable[RejectedRoute] = (), notes: Sequence[str] = ()
     ) -> Solution:
         """Return the best channel with the best bound."""
-        sent, proof = self.best, self.proof
-        if sent is None or proof is None:
+        best, proof, limits = self.best, self.proof, self._limits
+        if best is None or proof is None:
             cause = self._errors[0] if self._errors else None
             raise SolverError("; ".join(self.failures) or "no route gave an answer") from cause
-        privacy = self._claims(sent)
-        limits, route, found = self._limits, sent.raw.route, list(sent.raw.notes)
+        with limits.phase("certify"):
+            privacy = tuple(self._claims(best.channel))
+        route, found = best.raw.route, list(best.raw.notes)
         if proof.route not in ("", route):
             route = f"{route}; the bound by {proof.route}"
-        found += [*_unused(self._problem, sent.channel), *self._unproved]
-        found += self._asked_of_readers(sent.channel, proof)
+        found += [*_unused(self._problem, best.channel), *self._unproved]
+        found += self._asked_of_readers(best.channel, proof)
         if limits.ended and not self.is_within(limits.gap):
             found.append(f"{EARLY}: {limits.ended}")
         return Solution(
             problem=self._problem,
-            channel=sent.channel,
+            channel=best.channel,
             value=self.value,
             bound=proof.bound,
             privacy=privacy,
             route=route,
-            why=sent.why,
+            why=best.why,
             considered=tuple(considered),
-            notes=(*found, *dict.fromkeys(self._notes), *notes),
+            notes=(*found, *dict.fromkeys(self.failures.values()), *notes),
             certificate=proof.certificate,
-            readings=sent.readings if proof.certificate else None,
+            readings=best.readings if proof.certificate else None,
             seconds=limits.elapsed,
             timings=dict(limits.timings),
         )

@@ -151,9 +151,7 @@ def _designed(
         certificate=lower.certificate,
         route=lower.route,
         why="",
-        considered=(),
         notes=tuple(note for note in lower.notes if note.startswith(EARLY))[:1],
-        seconds=0.0,
     )
 
 

@@ -116,10 +116,8 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
         privacy=(PrivacyClaim(notion, noise.leakage),),
         route=f"noise: {noise.name}" + " with the best remap" * (noise.remap is not None),
         why="the inputs are too many for a matrix, and noise is given by a few integers",
-        considered=(),
         notes=tuple(notes),
         certificate=certificate,
-        readings=None,
         seconds=limits.elapsed,
         timings=dict(limits.timings),
     )

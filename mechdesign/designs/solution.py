@@ -157,11 +157,11 @@ class Solution:
     privacy: tuple[PrivacyClaim, ...]
     route: str
     why: str
-    considered: tuple[RejectedRoute, ...]
-    notes: tuple[str, ...]
-    certificate: Certificate | None = field(repr=False)
-    readings: tuple[Fraction, ...] | None
-    seconds: float
+    considered: tuple[RejectedRoute, ...] = ()
+    notes: tuple[str, ...] = ()
+    certificate: Certificate | None = field(default=None, repr=False)
+    readings: tuple[Fraction, ...] | None = None
+    seconds: float = 0.0
     timings: dict[str, float] = field(default_factory=dict)
 
     @property

@@ -202,7 +202,8 @@ def _solve_batch(
         own = Limits(options.gap or OPTIMAL_GAP)
         own.charge({phase: spent / len(numeric) for phase, spent in limits.timings.items()})
         answers = SolutionPool(problem, own)
-        if answers.take(raw, WHY) and answers.are_enough:
+        answers.take(raw, WHY)
+        if answers.are_enough:
             found[place] = answers.solution(considered)
     return found
 
