@@ -20,7 +20,6 @@ import math
 from functools import partial
 
 import numpy as np
-import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import UnsupportedError
@@ -35,6 +34,7 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.presolve.chain import program_cost
 from mechdesign.search.presolve.reductions import implied_pairs
+from mechdesign.search.starts.baseline import decided
 
 PACE = Pace(goal=1e-10, patience=math.inf, worth=0.01, most_rays=8)
 
@@ -115,10 +115,7 @@ class _Columns:
 
     def sent(self, columns: FloatArray) -> FloatArray:
         """Return the channel with the best output for each column."""
-        n = columns.shape[1]
-        best = (self._cost.T @ columns).argmin(axis=0)
-        places = sp.csr_array((np.ones(n), (np.arange(n), best)), shape=(n, self._cost.shape[1]))
-        self._matrix = np.asarray(columns @ places)
+        self._matrix = decided(columns, self._cost)
         return self._matrix
 
     def price(

@@ -46,7 +46,7 @@ from mechdesign.search.generation import Generation, Pace, SurplusBound
 from mechdesign.search.highs import UNIT, RestrictedMaster
 from mechdesign.search.limits import Limits, running
 from mechdesign.search.lp.lp_pricer import LPPricer
-from mechdesign.search.starts.private_columns import reach
+from mechdesign.search.starts.baseline import reach
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import ReadingVariance
 

@@ -42,8 +42,7 @@ from mechdesign.search.generation import Generation, Pace
 from mechdesign.search.limits import OPTIMAL, Limits
 from mechdesign.search.rays.enumerate import all_rays
 from mechdesign.search.rays.extreme_rays import AnyCone, ListedRays
-from mechdesign.search.starts.by_hand import risk_of
-from mechdesign.search.starts.private_columns import reach
+from mechdesign.search.starts.baseline import reach, risk_of
 from mechdesign.search.starts.route import Start
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import EstimationRisk

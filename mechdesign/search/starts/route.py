@@ -1,9 +1,9 @@
 """The baseline: the best explicit channel, as the warm start and the fallback of a search.
 
-It completes known private columns (:mod:`~mechdesign.search.starts.private_columns`) to channels,
-and uses the best output for each column (:mod:`~mechdesign.search.starts.by_hand`). So the value of
-a design is never worse than that of a constant, of randomized response, also on bins, or of noise
-on a line or a grid, each with the best decision for every report.
+It is the best mixture of known private columns (:mod:`~mechdesign.search.starts.baseline`), each
+with its best output. So the value of a design is never worse than that of a constant, of randomized
+response, also on bins, or of noise on a line or a grid, each with the best decision for every
+report.
 """
 
 from __future__ import annotations
@@ -76,6 +76,6 @@ class Start(Route):
             from mechdesign.search.conic.user_terms import best_constant  # imports cvxpy
 
             return best_constant(problem, self._constraints or ())
-        from mechdesign.search.starts.by_hand import by_hand  # imports scipy
+        from mechdesign.search.starts.baseline import baseline  # imports scipy
 
-        return by_hand(problem, limits)
+        return baseline(problem, limits)

@@ -11,14 +11,7 @@ from hypothesis import given, strategies as st
 
 import mechdesign as md
 from mechdesign.notions import Cone
-from mechdesign.search.starts.private_columns import (
-    FARTHEST,
-    completed,
-    inside,
-    lengths,
-    raised,
-    reach,
-)
+from mechdesign.search.starts.baseline import FARTHEST, inside, raised, reach
 from tests.strategies import examples
 
 SLACK = 1e-9
@@ -69,28 +62,26 @@ def test_reach_is_the_end_of_the_private_segment(name: str, data: st.DataObject)
 @pytest.mark.parametrize("name", NOTIONS)
 def test_all_columns_are_private(name: str) -> None:
     cone = cone_of(name)
-    d = lengths(cone)
     sets = np.array([[x >> y & 1 for y in range(3)] for x in range(1, 7)], dtype=float)
-    assert excess(cone, raised(cone, d, sets)) <= SLACK
+    assert excess(cone, raised(cone, sets)) <= SLACK
     assert excess(cone, inside(cone, sets)) <= SLACK
 
 
 @pytest.mark.parametrize("name", NOTIONS)
-def test_a_channel_is_completed_by_a_private_column(name: str) -> None:
+def test_a_raised_column_and_another_private_one_make_a_channel(name: str) -> None:
     cone = cone_of(name)
-    channel = completed(cone, raised(cone, lengths(cone), np.eye(6)))
-    assert channel.sum(axis=1) == pytest.approx(1)
-    used = channel[:, channel.max(axis=0) > 1e-9]
-    assert excess(cone, used) <= 1e-6
-    assert channel.min() >= 0
+    columns = raised(cone, np.eye(6))
+    others = inside(cone, -columns)
+    assert excess(cone, others) <= SLACK
+    for column, other in zip(columns.T, others.T, strict=True):
+        weights, residual, *_ = np.linalg.lstsq(np.column_stack([column, other]), np.ones(6))
+        assert residual.sum() == pytest.approx(0, abs=1e-12)
+        assert weights.min() >= -SLACK
 
 
 def test_on_a_line_the_exponentials_are_the_truncated_geometric_mechanism() -> None:
     """Inside, each has the size (1 - a) / (1 + a); the ends have 1 / (1 + a); a = 1 / e."""
     cone = Cone([md.MetricPrivacy(1, "absolute").family(md.Domain.range(7))])
-    columns = raised(cone, lengths(cone), np.eye(7))
+    sizes = np.linalg.solve(raised(cone, np.eye(7)), np.ones(7))
     a = math.exp(-1)
-    channel = completed(cone, columns)
-    assert channel[:, 7] == pytest.approx(0, abs=1e-12)
-    sizes = np.diag(channel[:, :7])
     assert sizes == pytest.approx([1 / (1 + a), *[(1 - a) / (1 + a)] * 5, 1 / (1 + a)])

@@ -15,8 +15,7 @@ from mechdesign.kernel import verify
 from mechdesign.notions import Notion
 from mechdesign.search import plan
 from mechdesign.search.limits import Limits
-from mechdesign.search.starts.by_hand import FEWEST
-from mechdesign.search.starts.private_columns import lengths
+from mechdesign.search.starts.baseline import FEWEST, lengths
 from mechdesign.search.starts.route import Start
 from tests.search.routes_support import TwoGuesses
 from tests.search.test_random_problems import INTERSECTION, estimates, random_problem

@@ -1,0 +1,422 @@
+"""The baseline: the best mixture of known private columns, found by one linear program.
+
+A column q lies in the cone of notions that bound ratios, q_x <= e**E[x, x'] q_x', exactly if ln q
+is Lipschitz for E. With d the shortest paths of E, this holds for
+
+    max over z in B of e**-d(z, x)    the set B, raised: maxima of private columns are private.
+
+Under LDP the raised sets are all extreme rays; those of one input are the exponential mechanism. In
+any other cone there is room about the constant column: 1 + t v is private for t up to
+:func:`reach`. For every column r some 1 - t r is private as well, so that the mixtures that sum to
+1 are many. The best one is a linear program in their weights, as each column has a best output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.channel import Channel
+from mechdesign.closed_forms.balanced_subsets import balanced_subsets
+from mechdesign.closed_forms.base import name_outputs
+from mechdesign.closed_forms.size_classes import MOST_INPUTS
+from mechdesign.errors import InputError, SolverError, UnsupportedError
+from mechdesign.mechanisms.registry import NOISE, mechanism_for
+from mechdesign.mechanisms.set_system import best_size
+from mechdesign.notions.rows.cone import Cone
+from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.notions.rows.pair_rows import PairRows
+from mechdesign.problem import Problem
+from mechdesign.search.base import RawSolution
+from mechdesign.search.cones.forms import closure
+from mechdesign.search.highs import UNIT, RestrictedMaster
+from mechdesign.search.limits import Limits
+from mechdesign.search.lp.program_size import program_rows
+from mechdesign.solver_guard import called, checked
+from mechdesign.utilities import ColumnUtility, EstimationRisk, LinearUtility, ReadingVariance
+
+PAIR_SECONDS, PROOF_SHARE, FEWEST = 4e-7, 0.3, 8
+"""Seconds of the repair and the proof for each pair of inputs and each output, their share of the
+time limit, and the least number of outputs."""
+
+MOST_CLOSED = 700
+"""Number of inputs up to which shortest paths are computed; named distances are shortest paths."""
+
+MOST_STEPS = 5 * 10**7
+"""The number of pairs of entries of all columns up to which rows of pairs are evaluated."""
+
+MOST_PRODUCTS = 10**11
+"""The number of multiplications up to which every column is tried with every output."""
+
+MOST_ENTRIES = 100_000
+"""The number of entries of the linear program."""
+
+SIZES, FEW_SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 48, 64), (2, 3, 4, 8, 16)
+"""Numbers of groups of inputs: up to 64 inputs, and with more."""
+
+SWAPS = 8
+"""The number of alternating updates of the outputs and the inputs of groups."""
+
+HALVINGS = 20
+"""The number of bisections of the largest share of a channel under a global constraint."""
+
+NOTHING, FARTHEST = 1e-13, 1e12
+"""Smaller terms are rounding errors; and the largest ratio of positive entries of a column."""
+
+SCALE = 1 << 40
+"""Numbers are multiplied by this and rounded for integer arithmetic."""
+
+LARGEST_ODDS = 1e9
+"""The largest ratio of a raised entry to another."""
+
+ROOM = 1 - 1e-9
+"""A safety factor for rounding."""
+
+
+def baseline(problem: Problem, limits: Limits) -> RawSolution:
+    """Return the best of the channels; with few outputs if time is short.
+
+    SolverError if rows must be equal, and the loss is then infinite.
+    """
+    utility, k, p = problem.utility, len(problem.domain), problem.prior.array
+    bound, value = None, None
+    if isinstance(utility, LinearUtility):
+        matrix, value = _linear(problem, utility, _provable_outputs(problem, limits))
+    elif isinstance(utility, ColumnUtility):
+        channels, rays = _known(problem, _guide(problem))
+        gain = partial(utility.on(problem.domain).gain, prior=p)
+        channels += _mixture(rays, -gain(rays)[None, :])
+        gains = [float(gain(Q).sum()) for Q in channels]
+        # entries too small for floats make a divergence infinite
+        finite = [n for n, total in enumerate(gains) if math.isfinite(total)]
+        if not finite:
+            raise SolverError("the gain of every channel done by hand is infinite in floats")
+        best = max(finite, key=gains.__getitem__)
+        matrix = channels[best]
+        value = float(utility.objective_at(gains[best], problem.domain, problem.prior))
+        if not utility.exact:
+            most = Fraction(float(gain(np.eye(k)).sum()))
+            whole = utility.offset(problem.domain, problem.prior)
+            bound = most if utility.is_maximized else whole - most
+    elif isinstance(utility, EstimationRisk | ReadingVariance):
+        matrix = randomized_response(problem.cone, np.eye(k))
+        if isinstance(utility, EstimationRisk):
+            matrix, value = _estimating(problem, utility, matrix)
+        if (matrix == matrix[0]).all():
+            raise SolverError("the budgets are too small to distinguish the inputs")
+    else:
+        raise UnsupportedError("objective", "a utility with a known form", utility.name)
+    outputs = isinstance(utility, LinearUtility) and problem.outputs
+    equal = bool((matrix == matrix[0]).all())
+    route = "start: one output for all" if equal else "start: a channel done by hand"
+    return RawSolution(
+        matrix,
+        outputs or name_outputs(problem, matrix.shape[1]),
+        (),
+        route,
+        numeric_bound=bound,
+        value=value,
+    )
+
+
+def _provable_outputs(problem: Problem, limits: Limits) -> int:
+    """Return the number of outputs for which repair and proof end in time."""
+    n = len(problem.outputs or ())
+    if math.isinf(limits.seconds) or not problem.is_conic:
+        return n
+    pairs = program_rows(problem) / n
+    seconds = limits.seconds * PROOF_SHARE / (PAIR_SECONDS * max(pairs, 1.0))
+    return max(FEWEST, min(n, int(seconds)))
+
+
+def _linear(problem: Problem, utility: LinearUtility, most: int) -> tuple[FloatArray, float]:
+    """Return the best channel found for a linear loss, and the loss."""
+    cost = utility.cost(problem.domain, problem.prior, problem.outputs or ())
+    (k, m), is_worst = cost.shape, utility.worst_case
+    one = int((cost.max(axis=0) if is_worst else cost.sum(axis=0)).argmin())
+    found, (channels, rays) = [np.eye(m)[[one] * k]], _known(problem, cost)
+    best = np.argmin(rays.T @ cost, axis=1)
+    losses = rays * cost[:, best]
+    if is_worst:  # the best output in the mean may not be the best for the worst input
+        found += [Q for Q in channels if Q.shape == (k, m)]
+        largest = [(rays * own[:, None]).max(axis=0) for own in cost.T]
+        least = np.argmin(largest, axis=0)
+        rays, best = np.hstack([rays, rays]), np.concatenate([best, least])
+        losses = np.hstack([losses, rays[:, len(least) :] * cost[:, least]])
+    mixed = _mixture(rays, losses if is_worst else losses.sum(axis=0, keepdims=True))
+    mixed = [placed(Q, best, m) for Q in mixed]
+    found += mixed if is_worst else []
+    found += [decided(Q, cost, most) for Q in [*channels, *mixed]]
+    by_input = [(Q * cost).sum(axis=1) for Q in found]
+    values = [float(own.max() if is_worst else own.sum()) for own in by_input]
+    return found[int(np.argmin(values))], min(values)
+
+
+def _guide(problem: Problem) -> FloatArray:
+    """Return costs that measure the similarity of inputs: of estimation errors, or of X."""
+    values, p = problem.utility.scalar_values(problem.domain), problem.prior.array
+    if values is None:
+        return np.asarray(p[:, None] * (1 - np.eye(len(p))))
+    f = np.array([float(v) for v in values])
+    return np.asarray(p[:, None] * (f[:, None] - f) ** 2)
+
+
+def _mixture(rays: FloatArray, losses: FloatArray) -> list[FloatArray]:
+    """Return the mixture of least largest loss, ``(n_losses, n_rays)``, if HiGHS finds it."""
+    (k, n), r, scale = rays.shape, len(losses), float(np.abs(losses).max()) or 1.0
+    program = np.block([[rays, np.zeros((k, 2))], [losses / scale, np.tile([-1.0, 1.0], (r, 1))]])
+    gain = np.concatenate([np.zeros(n), [-1.0, 1.0]])
+    sides = (np.repeat([1.0, -np.inf], [k, r]), np.repeat([1.0, 0.0], [k, r]))
+    with contextlib.suppress(SolverError):
+        if math.isfinite(scale):
+            theta, _ = RestrictedMaster(program, gain, UNIT, sides).solve()
+            return [rays * np.maximum(theta[:n], 0.0)]
+    return []
+
+
+def placed(columns: FloatArray, outputs: IntArray, m: int) -> FloatArray:
+    """Return the channel in which each column has one of m outputs."""
+    n = len(outputs)
+    return np.asarray(columns @ sp.csr_array((np.ones(n), (np.arange(n), outputs)), shape=(n, m)))
+
+
+def decided(columns: FloatArray, cost: FloatArray, most: int | None = None) -> FloatArray:
+    """Return the channel with the best output for each column, at most ``most`` of them."""
+    m = cost.shape[1]
+    matrix = placed(columns, np.argmin(columns.T @ cost, axis=1), m)
+    used = np.flatnonzero(matrix.any(axis=0))
+    if most is not None and len(used) > most:
+        (group,) = groups(matrix[:, used].T @ cost, [most])
+        merged = placed(matrix[:, used], group, most)
+        matrix = placed(merged, np.argmin(merged.T @ cost, axis=1), m)
+    return matrix
+
+
+def _known(problem: Problem, cost: FloatArray) -> tuple[list[FloatArray], FloatArray]:
+    """Return private channels, and private columns of which many mixtures are channels."""
+    cone, (k, m) = problem.cone, cost.shape
+    sizes = [size for size in (SIZES if k <= SIZES[-1] else FEW_SIZES) if size < k]
+    sets = [np.eye(int(own.max()) + 1)[own] for own in groups(cost, sizes)]
+    channels = [np.eye(k), *sets] if k * k * m <= MOST_PRODUCTS else sets
+    one = np.ones((k, 1))
+    if not problem.is_conic:
+        return [one, *(_within_constraints(problem, Q) for Q in channels)], one
+    noise = list(_noise(problem))
+    if not (is_quick(cone) or k**3 <= MOST_STEPS):
+        return [one, *noise], one
+    if k <= SIZES[-1]:
+        steps = (2**n for n in range(1, k.bit_length()) if 2**n < k)
+        sets += [np.array(sum(np.roll(np.eye(k), n, axis=0) for n in range(m))) for m in steps]
+    if is_small := k * k <= MOST_ENTRIES:
+        sets.append(np.eye(k))
+    columns = raised(cone, np.unique(np.hstack(sets), axis=1))
+    rays = np.hstack([one, columns, inside(cone, -columns), *(noise if is_small else ())])
+    rays = rays[:, rays.max(axis=0) > 0]
+    responses = [randomized_response(cone, Q) for Q in channels]
+    return [one, *noise, *responses], rays / rays.max(axis=0)
+
+
+def _noise(problem: Problem) -> Iterator[FloatArray]:
+    """Yield noise on a line or a grid, whose reports from beyond its ends go to the nearest."""
+    notion, *others = problem.privacy
+    for kind in NOISE if not others and len(problem.domain) <= MOST_CLOSED else ():
+        with contextlib.suppress(InputError, UnsupportedError):  # for another notion or domain
+            yield mechanism_for(kind, problem.domain, notion).dense().matrix
+
+
+def randomized_response(cone: Cone, sets: FloatArray) -> FloatArray:
+    """Return (1 + t S) / (n + t) for n sets S, at the largest private t."""
+    t = ROOM * float(reach(cone, sets).min())
+    return np.asarray((1 + t * sets) / (sets.shape[1] + t))
+
+
+def _estimating(
+    problem: Problem, utility: EstimationRisk, response: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return randomized response, or subset selection, and the risk at its prior.
+
+    The worst case of channels that are invariant under permutations is at the uniform prior.
+    """
+    prior = utility.reference(problem.prior).array
+    found = [response, *_subset_selection(problem.cone)]
+    risks = [risk_of(Q, utility, prior) for Q in found if (Q[0] != Q).any()] or [math.inf]
+    return found[int(np.argmin(risks))], min(risks)
+
+
+def risk_of(matrix: FloatArray, utility: EstimationRisk, prior: FloatArray) -> float:
+    """Return the risk of a channel at a prior; infinite for one that determines nothing."""
+    M = (matrix / (prior @ matrix)) @ matrix.T
+    try:
+        variances = np.diag(checked("LAPACK", called("LAPACK", np.linalg.inv, M), M.shape))
+    except SolverError:
+        return math.inf
+    return utility.scale * float(utility.deviations(variances.copy(), prior).value.sum())
+
+
+def _subset_selection(cone: Cone) -> Iterator[FloatArray]:
+    """Yield subset selection, with sets of the best size, by component of the ratios."""
+    d, parts = lengths(cone), list[FloatArray]()
+    if d is None or not cone.is_by_ratios:
+        return
+    n, component = connected_components(np.isfinite(d), directed=False)
+    for inputs in (np.flatnonzero(component == c) for c in range(n)):
+        size, inner = len(inputs), d[np.ix_(inputs, inputs)]
+        least = inner[~np.eye(size, dtype=bool)].min(initial=np.log(LARGEST_ODDS))
+        t, members, weights = ROOM * float(np.expm1(least)), np.eye(size), np.full(size, 1 / size)
+        chosen = best_size(size, math.log1p(t)) if t > 0 and size <= MOST_INPUTS else 1
+        if chosen > 1:
+            with contextlib.suppress(SolverError):
+                members, weights = balanced_subsets(size, chosen)
+        part = np.zeros((cone.size, len(weights)))
+        part[inputs] = (1 + t * members) * weights
+        parts.append(part)
+    columns = np.hstack(parts)
+    yield columns / columns.sum(axis=1, keepdims=True)
+
+
+def _within_constraints(problem: Problem, matrix: FloatArray) -> FloatArray:
+    """Return (1 - t) of a uniform output and t of a channel, for the largest private t."""
+    uniform = np.full(matrix.shape, 1 / matrix.shape[1])
+    rules = [rule for rule in problem.channel_constraints if rule is not None]
+
+    def holds(t: float) -> bool:
+        columns = Channel.from_matrix((1 - t) * uniform + t * matrix).columns()
+        if any(problem.cone.violation(column) is not None for column in columns):
+            return False
+        return all(rule.violation(columns) is None for rule in rules)
+
+    low, high = 0.0, 1.0
+    if holds(high):
+        return matrix
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return np.asarray((1 - low) * uniform + low * matrix)
+
+
+def reach(cone: Cone, directions: FloatArray) -> FloatArray:
+    """Return for each direction v the largest t with 1 + t v private, at most 1e12.
+
+    Parameters
+    ----------
+    cone
+        Any cone.
+    directions
+        ``(n_inputs, n)``.
+
+    Examples
+    --------
+    >>> from mechdesign import Domain, LDP
+    >>> cone = Cone([LDP(math.log(3)).family(Domain([0, 1, 2]))])
+    >>> reach(cone, np.array([[1.0], [0.0], [0.0]])).round(9).tolist()
+    [2.0]
+    """
+    lowest, highest = directions.min(axis=0), directions.max(axis=0)
+    steps = [np.full(len(lowest), FARTHEST), _steps(1.0, -lowest)]
+    for family in cone.families:
+        pairs, lifts = family.ratio_rows(), family.lift_rows()
+        if lifts is not None:  # low (1 + t P . v) <= 1 + t v_x <= high (1 + t P . v)
+            low, high = lifts.ends()
+            least, most = _extreme_means(lifts, directions)
+            steps.append(_steps(1 - low, low * most - lowest if low > 0 else 0 * most))
+            if math.isfinite(high):
+                steps.append(_steps(high - 1, highest - high * least))
+        elif pairs is not None and _is_uniform(pairs):
+            low = float(pairs.inverse[0] / pairs.factors[0])
+            steps.append(_steps(1 - low, low * highest - lowest))
+        else:
+            rows = family.matrix()
+            room = -(rows @ np.ones(cone.size))
+            steps.append(
+                np.array([_steps(room, rows @ v).min(initial=FARTHEST) for v in directions.T])
+            )
+    return np.asarray(np.min(steps, axis=0))
+
+
+def _steps(room: FloatArray | float, used: FloatArray) -> FloatArray:
+    """Return the largest t with t used <= room, by row."""
+    with np.errstate(over="ignore"):
+        most = np.where(np.greater(room, NOTHING), room, 0.0) / np.maximum(used, NOTHING)
+    return np.where(used > NOTHING, most, np.inf)
+
+
+def _is_uniform(pairs: PairRows) -> bool:
+    """Return whether all pairs have the same bound."""
+    return len(pairs.units) == 1 and pairs.n_pairs == pairs.size * (pairs.size - 1) > 0
+
+
+def _extreme_means(lifts: LiftRows, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the largest P . v of each direction."""
+    if lifts.priors.members:
+        priors = np.array([[float(p) for p in prior] for prior in lifts.priors.members])
+        means = priors @ directions
+        return means.min(axis=0), means.max(axis=0)
+    columns = np.round(directions.T * SCALE).astype(np.int64).tolist()
+    least, most = (
+        np.array([float(lifts.priors.extreme_mean(q, largest=largest)) / SCALE for q in columns])
+        for largest in (False, True)
+    )
+    return least, most
+
+
+def is_quick(cone: Cone) -> bool:
+    """Return whether :func:`reach` takes linear time in the entries."""
+    return all(_is_uniform(rows) for rows in cone.ratios.values() if rows.n_pairs)
+
+
+def lengths(cone: Cone) -> FloatArray | None:
+    """Return shortest paths d with ln(q_x / q_z) <= d[x, z]; None without ratios or with many."""
+    known = [rows for rows in cone.ratios.values() if rows.n_pairs]
+    if not known:
+        return None
+    if len(known) == 1 and (known[0].near is not None or _is_uniform(known[0])):
+        return known[0].lengths()
+    if cone.size > MOST_CLOSED:
+        return None
+    return closure(cone.lengths())
+
+
+def raised(cone: Cone, sets: FloatArray) -> FloatArray:
+    """Return private columns that are largest on given sets, ``(n_inputs, n)`` zeros and ones."""
+    if (d := lengths(cone)) is not None:
+        sets = np.exp(-np.array([d[members].min(axis=0) for members in sets.T > 0])).T
+    return sets if d is not None and cone.is_by_ratios else inside(cone, sets)
+
+
+def inside(cone: Cone, columns: FloatArray) -> FloatArray:
+    """Return the columns, moved towards the constant or away from it as far as allowed."""
+    t = reach(cone, columns - columns.min(axis=0))
+    moved = 1 + t * (columns - columns.min(axis=0))
+    return np.asarray(moved / moved.max(axis=0))
+
+
+def groups(cost: FloatArray, sizes: list[int]) -> Iterator[IntArray]:
+    """Yield for each size, in increasing order, the group of every input; each has one output.
+
+    Outputs are added greedily, each to reduce the sum of the least costs ``(n_inputs, n_outputs)``
+    most; then groups choose their outputs and inputs their groups in alternation (Lloyd 1982).
+    """
+    least = np.full(len(cost), float(cost.max()))
+    chosen: list[int] = []
+    for size in sizes:
+        while len(chosen) < size:
+            best = int(np.argmin(np.minimum(cost, least[:, None]).sum(axis=0)))
+            chosen.append(best)
+            np.minimum(least, cost[:, best], out=least)
+        outputs = np.array(chosen)
+        for _ in range(SWAPS):
+            member = np.argmin(cost[:, outputs], axis=1)
+            sets = np.eye(len(outputs))[member]
+            again = np.argmin(sets.T @ cost, axis=1)
+            if (again == outputs).all():
+                break
+            outputs = again
+        yield np.unique(member, return_inverse=True)[1]
