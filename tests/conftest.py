@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from benchmarks.start import set_data_folder
+from mechdesign.cli import main
+from tests.cli_support import Run
 
 settings.register_profile("house", deadline=None, derandomize=True)
 settings.register_profile("random", deadline=None, max_examples=500, print_blob=True)
@@ -30,3 +33,35 @@ def _mistakes_show(monkeypatch: pytest.MonkeyPatch) -> None:
     Tests of solvers that fail undo this: they ask for ``monkeypatch`` themselves.
     """
     monkeypatch.setattr("mechdesign.solver_guard.NUMERICAL", ())
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return a function that runs a command and returns what it prints, nothing on errors."""
+
+    def run(*words: str, status: int = 0) -> str:
+        assert main(words) == status
+        output = capsys.readouterr()
+        assert output.err == ""
+        return output.out
+
+    return run
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return a function that runs a command, which fails in one line and changes no file."""
+
+    def run(*words: str, status: int = 2) -> str:
+        before = {file: file.read_bytes() for file in Path().iterdir() if file.is_file()}
+        try:
+            found = main(words)
+        except SystemExit as leaving:
+            found = leaving.code
+        output = capsys.readouterr()
+        assert (found, output.out, output.err.count("\n")) == (status, "", 1), output
+        assert not any(word in output.err for word in ("Traceback", "Decimal("))
+        assert {file: file.read_bytes() for file in Path().iterdir() if file.is_file()} == before
+        return output.err.rstrip("\n")
+
+    return run

@@ -139,36 +139,6 @@ def test_budgets_that_all_leave_no_channel_fail(
     assert "1.94591" in output.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "frontier: give --epsilon, --reach or both"),
-        (["--reach", "0.4", "--plot", "x.png"], "--plot: needs --epsilon"),
-        (["--reach", "0.4", "--csv", "x.csv"], "--csv: needs --epsilon"),
-        (["--epsilon", "1", "--precision", "1"], "--precision: needs --reach"),
-        (["--epsilon", "1:2"], "--epsilon: expected START:STOP:COUNT, as 0.1:5:25, given '1:2'"),
-        (["--epsilon", "1:2:1"], "--epsilon: expected a COUNT from 2 to 10000, given '1'"),
-        (["--epsilon", "1:2:2.5"], "--epsilon: expected a COUNT from 2 to 10000"),
-        (["--epsilon", "1:2:99999"], "--epsilon: expected a COUNT from 2 to 10000"),
-        (["--epsilon", "2:1:5"], "--epsilon: expected START below STOP"),
-        (["--epsilon", "0:1:5", "--logarithmic"], "--epsilon: expected a START > 0"),
-        (["--epsilon", "1,2", "--logarithmic"], "--logarithmic: expected --epsilon START:STOP"),
-        (["--epsilon", "1,,2"], "--epsilon: expected numbers >= 0, as 0.1:5:25 or 0.5,1,2"),
-        (["--epsilon=-1,2"], "--epsilon: expected numbers >= 0"),
-        (["--epsilon", "nan"], "--epsilon: expected numbers >= 0"),
-        (["--reach", "low"], "--reach: expected a finite number, given 'low'"),
-        (["--reach", "0.1", "--precision", "0"], "--precision: expected a number > 0"),
-        (["--epsilon", "1", "--plot", "x.doc"], "x.doc: expected a file name that ends in .png"),
-        (["--epsilon", "1", "--csv", "x.doc"], "x.doc: expected a file name that ends in .csv"),
-        (["--epsilon", "1", "--csv", "no/x.csv"], "no/x.csv: the folder 'no' does not exist"),
-    ],
-)
-def test_options_that_make_no_sense_are_refused(
-    arguments: list[str], message: str, folder: Path, refused: Run
-) -> None:
-    assert message in refused("frontier", "ldp.toml", *arguments)
-
-
 def test_problems_that_do_not_fit_are_refused(folder: Path, refused: Run) -> None:
     other = SMALL.replace("hamming", "mutual-information")
     Path("other.toml").write_text(other, encoding="utf-8")
@@ -246,7 +216,3 @@ def test_a_folder_of_certificates_is_filled_and_used(
     Path("file").write_text("", encoding="utf-8")
     told = refused("frontier", *arguments[:-1], "file")
     assert told.startswith("lip.toml: cache: expected a folder")
-    assert "--epsilon" in refused("frontier", "lip.toml", "--reach", "0.1", "--cache", "kept")
-    with pytest.raises(SystemExit) as ended:
-        main(["frontier", "lip.toml", "--epsilon", "1,2", "--jobs", "0"])
-    assert ended.value.code == 2

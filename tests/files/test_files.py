@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import tomllib
 from collections.abc import Callable
@@ -17,9 +16,8 @@ from mechdesign.cli import main
 from mechdesign.designs.design import design
 from mechdesign.designs.solution import Solution
 from mechdesign.domain import Domain
-from mechdesign.errors import CertificateError, InputError
-from mechdesign.files import data_folder, load_channel, load_problem, save
-from mechdesign.files.reading import reading_from
+from mechdesign.errors import CertificateError
+from mechdesign.files import load_channel, load_problem, save
 from mechdesign.kernel import digest, verify
 from mechdesign.notions import (
     LDP,
@@ -32,7 +30,6 @@ from mechdesign.notions import (
     HighLowLDP,
     MetricPrivacy,
 )
-from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import (
     UTILITIES,
@@ -325,105 +322,6 @@ def test_a_problem_file_means_what_the_objects_mean(name: str, tmp_path: Path) -
         encoding="utf-8",
     )
     assert load_problem(file).to_table() == of_notion(name).to_table()
-
-
-# Priors from tables of records.
-
-RECORDS = "id,answer\n1,a\n2,b\n3,a\n4,a\n"
-
-
-@pytest.fixture
-def with_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Prior]:
-    """Read the prior of a problem beside the file ``here``, with a data folder beside that."""
-    (tmp_path / "here").mkdir()
-    (tmp_path / "data" / "deep").mkdir(parents=True)
-    monkeypatch.setenv("MECHDESIGN_DATA", str(tmp_path / "data"))
-    monkeypatch.chdir(tmp_path)
-
-    def read(data: str, values: str = '["a", "b", "c"]') -> Prior:
-        file = tmp_path / "here" / "problem.toml"
-        file.write_text(
-            f"[domain]\nvalues = {values}\n[prior]\ndata = {{ {data} }}\n"
-            '[privacy]\nnotion = "ldp"\nepsilon = 1\n[utility]\nobjective = "hamming"\n',
-            encoding="utf-8",
-        )
-        return load_problem(file).prior
-
-    return read
-
-
-def test_a_data_file_is_beside_the_problem_or_in_the_data_folder(
-    with_data: Callable[[str], Prior], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for folder, label in (("here", "a"), ("data", "c"), (".", "b")):
-        Path(f"{folder}/x.csv").write_text(f"answer\n{label}\n", encoding="utf-8")
-    assert with_data('file = "x.csv", column = "answer"') == Prior([1, 0, 0])
-    Path("here/x.csv").unlink()
-    assert with_data('file = "x.csv", column = "answer"') == Prior([0, 0, 1])
-    Path("data/x.csv").unlink()
-    with pytest.raises(InputError, match=r"prior\.data\.file: expected a file beside the problem"):
-        with_data('file = "x.csv", column = "answer"')
-    monkeypatch.delenv("MECHDESIGN_DATA")
-    with pytest.raises(InputError, match="set MECHDESIGN_DATA to the folder of data"):
-        with_data('file = "x.csv", column = "answer"')
-
-
-def test_no_folder_is_searched_for_data(
-    with_data: Callable[[str], Prior], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only a folder that is named counts, not one that lies beside the working directory."""
-    monkeypatch.delenv("MECHDESIGN_DATA")
-    Path("shared/data").mkdir(parents=True)
-    Path("work").mkdir()
-    monkeypatch.chdir("work")
-    assert data_folder() is None
-
-
-def test_a_named_folder_holds_inside_its_block(
-    with_data: Callable[[str], Prior], tmp_path: Path
-) -> None:
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "x.csv").write_text("answer\nb\n", encoding="utf-8")
-    with reading_from(str(tmp_path / "other")):
-        assert data_folder() == tmp_path / "other"
-        assert with_data('file = "x.csv", column = "answer"') == Prior([0, 1, 0])
-    assert data_folder() == tmp_path / "data"
-    with (
-        pytest.raises(InputError, match="data: expected a folder of data"),
-        reading_from("nowhere"),
-    ):
-        pass
-
-
-MORE = 'column = "answer", '
-
-
-@pytest.mark.parametrize(
-    ("content", "data", "shares"),
-    [
-        (gzip.compress(RECORDS.encode(), mtime=0), 'column = "answer"', [3, 1, 0]),
-        (RECORDS.replace(",", ";").encode(), MORE + 'separator = ";"', [3, 1, 0]),
-        (RECORDS.replace(",", "\t").encode(), MORE + 'separator = "\\t"', [3, 1, 0]),
-        (RECORDS.replace(",", " ").encode(), MORE + 'separator = " "', [3, 1, 0]),
-        (b"\xef\xbb\xbfanswer,id\r\na,1\r\nb,2\r\n", 'column = "answer"', [1, 1, 0]),
-        (b'answer,id\n"a", 1\n b ,"2,3"\n', 'column = "answer"', [1, 1, 0]),
-        (RECORDS.encode(), MORE + "smoothing = 1", [4, 2, 1]),
-        (RECORDS.encode(), MORE + "smoothing = 0.5", [7, 3, 1]),
-    ],
-)
-def test_a_table_of_records_may_be_written_in_many_ways(
-    content: bytes, data: str, shares: list[int], with_data: Callable[[str], Prior]
-) -> None:
-    """Compressed, with any separator, a byte-order mark, quotes and spaces; with smoothing."""
-    name = "x.csv.gz" if content.startswith(b"\x1f") else "x.csv"
-    Path(f"here/{name}").write_bytes(content)
-    assert with_data(f'file = "{name}", {data}') == Prior.from_counts(shares)
-
-
-def test_numbers_in_records_are_labels_that_are_numbers(with_data: Any) -> None:
-    Path("here/x.csv").write_text("grade\n10\n0\n10\n2.5\n", encoding="utf-8")
-    prior = with_data('file = "x.csv", column = "grade"', "[0, 2.5, 10]")
-    assert prior == Prior(["1/4", "1/4", "1/2"])
 
 
 def test_solve_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -160,8 +160,6 @@ def test_the_commands_have_the_option(
     assert main([*words, safe]) == 0
     assert cells_of(tmp_path / "f.csv") == list(map(spreadsheet_safe, exact))
     capsys.readouterr()
-    assert main(["frontier", "q.toml", "--epsilon", "0:1:2", safe]) == 2
-    assert "--spreadsheet-safe: needs --csv" in capsys.readouterr().err
     assert (
         main(["privatize", "c", "in.csv", "out.csv", "--column", "a", safe, "--json", "--force"])
         == 0
