@@ -79,7 +79,8 @@ def test_wrong_input_is_refused_in_one_line(tmp_path: Path, text: str, message: 
 
 
 def test_a_design_is_saved_and_read_back(tmp_path: Path) -> None:
-    problem = md.ContinuousProblem(["-inf", "inf"], md.LIP(1), md.MeanAbsoluteError(), prior=NORMAL)
+    normal, loss = md.NamedLaw("normal", [0, 1]), md.MeanAbsoluteError()
+    problem = md.ContinuousProblem(["-inf", "inf"], md.LIP(1), loss, prior=normal)
     solution, path = md.design(problem, gap=0.5), tmp_path / "channel.json"
     md.save(solution, path)
     saved = md.load_mechanism(path)
@@ -89,6 +90,3 @@ def test_a_design_is_saved_and_read_back(tmp_path: Path) -> None:
     assert saved.verified.value == solution.value
     with pytest.raises(md.CertificateError, match="use load_mechanism"):
         md.load_channel(path)
-
-
-NORMAL = md.NamedLaw("normal", [0, 1])

@@ -56,6 +56,8 @@ def readers(folder: Path, content: bytes) -> Iterator[Callable[[], object]]:
         yield lambda source=source: privatize_file(channel, source, folder / "out.csv", "a")
         yield lambda source=source: tally_file(channel, source, "a")
         yield problem(folder, prior=f'[prior]\ndata = {{ file = "{name}", column = "a" }}')
+        if name in ("in.csv.gz", "in.parquet"):
+            continue  # neither is one
         file = f'{{ file = "{name}" }}'
         yield problem(folder, notion=f'notion = "context-aware"\nmatrix = {file}')
         yield problem(folder, notion=f'notion = "metric"\nepsilon = 1\ndistance = {file}')
@@ -124,7 +126,7 @@ PIECES = st.sampled_from([MARK, "a", "x", "1", "\n", ",", '"', "=", "[", "]", "{
 
 
 @given(st.lists(PIECES, max_size=12).map("".join))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_errors_do_not_quote_files(tmp_path_factory: pytest.TempPathFactory, content: str) -> None:
     for read in readers(tmp_path_factory.mktemp("any"), content.encode()):
         assert MARK not in all_said(read)
