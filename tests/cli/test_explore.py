@@ -7,7 +7,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ import pytest
 from mechdesign.cli import explore, main
 from mechdesign.cli.explore import PageServer, page_folder
 from mechdesign.errors import InputError
+from tests.cli_support import Run
 
 RARE_DISEASE = Path(__file__).resolve().parents[2] / "problems" / "lip" / "rare_disease.toml"
 
@@ -32,15 +33,21 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.fixture
-def server(page: Path) -> Iterator[PageServer]:
-    """Return a server of the page, with something given."""
-    with PageServer(page, b'{"title": "t"}') as found:
+@contextmanager
+def serving(page: Path, given: bytes | None = None) -> Iterator[PageServer]:
+    with PageServer(page, given) as found:
         thread = threading.Thread(target=found.serve_forever)
         thread.start()
         yield found
         found.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def server(page: Path) -> Iterator[PageServer]:
+    """Return a server of the page, with something given."""
+    with serving(page, b'{"title": "t"}') as found:
+        yield found
 
 
 def asked(server: PageServer, path: str, host: str | None = None) -> http.client.HTTPResponse:
@@ -86,13 +93,9 @@ def test_nothing_outside_the_page_is_served(server: PageServer, path: str) -> No
 
 
 def test_nothing_is_given_where_nothing_was_named(page: Path) -> None:
-    with PageServer(page) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with serving(page) as server:
         assert asked(server, "/given.json").status == 404
         assert not server.address.endswith("given")
-        server.shutdown()
-        thread.join()
 
 
 def test_a_problem_and_a_channel_are_given_as_the_page_reads_them(
@@ -121,20 +124,16 @@ def test_a_problem_and_a_channel_are_given_as_the_page_reads_them(
 
 
 def test_without_the_built_page_one_line_gives_the_commands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Run
 ) -> None:
     monkeypatch.setattr(explore, "PLACES", (tmp_path,))
     with pytest.raises(InputError, match="npm run build"):
         page_folder()
-    assert main(["explore", "--no-browser"]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert "npm ci && npm run build" in error
+    assert "npm ci && npm run build" in refused("explore", "--no-browser")
 
 
 def test_a_used_port_and_an_invalid_file_are_errors_of_one_line(
-    server: PageServer, capsys: pytest.CaptureFixture[str]
+    server: PageServer, refused: Run
 ) -> None:
     for arguments in (["--port", str(server.server_port)], ["--port", "70000"], ["nowhere.toml"]):
-        assert main(["explore", "--no-browser", *arguments]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
+        assert refused("explore", "--no-browser", *arguments)

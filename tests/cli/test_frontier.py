@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from pathlib import Path
@@ -14,7 +13,7 @@ from mechdesign.cli import main
 from mechdesign.designs import design as design_module
 from mechdesign.designs.design import design
 from mechdesign.files import load_problem
-from tests.cli_support import Run
+from tests.cli_support import Run, rows
 
 PRIOR = "[prior]\nprobabilities = [0.1, 0.2, 0.7]\n"
 SMALL = f"""\
@@ -37,11 +36,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     strict = SMALL.replace('"ldp"', '"differential-identifiability"').replace("1.0", "2.0")
     Path("strict.toml").write_text(strict, encoding="utf-8")
     return tmp_path
-
-
-def rows(path: str) -> list[dict[str, str]]:
-    with Path(path).open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def loss(epsilon: float) -> float:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +19,22 @@ from mechdesign.collection.records import tally_file
 from mechdesign.designs.design import design
 from mechdesign.domain import Domain
 from mechdesign.estimation import METHODS, TARGETS, estimate, mean
-from mechdesign.files import load_mechanism, load_problem, save
+from mechdesign.files import load_mechanism, save
 from mechdesign.mechanisms import HadamardResponse
 from mechdesign.notions import LDP
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.sampling import SIMULATION
-from mechdesign.utilities import UnbiasedVariance
-from tests.cli_support import Run
+from mechdesign.utilities import HammingLoss, UnbiasedVariance
+from tests.cli_support import Run, rows, run
 
 PRIOR = "[prior]\nprobabilities = [0.5, 0.3, 0.2]\n"
 
+LABELS = ["never", "some, times", "always"]
+
 PROBLEM = f"""\
 [domain]
-values = ["never", "some, times", "always"]
+values = {LABELS}
 {PRIOR}[privacy]
 notion = "ldp"
 epsilon = 1.0
@@ -43,35 +42,20 @@ epsilon = 1.0
 objective = "hamming"
 """
 
-LABELS = ["never", "some, times", "always"]
-
 SURVEY = ["privatize", "channel.json", "survey.csv", "reports.csv", "--force", "--column", "answer"]
 READING = ["estimate", "channel.json", "reports.csv", "--column", "answer"]
 
 
-@pytest.fixture(scope="module")
-def channel_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("channel")
-    (folder / "problem.toml").write_text(PROBLEM.replace(PRIOR, ""), encoding="utf-8")
-    save(design(load_problem(folder / "problem.toml")), folder / "channel.json")
-    return folder / "channel.json"
-
-
 @pytest.fixture
-def folder(tmp_path: Path, channel_file: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    Path("channel.json").write_bytes(channel_file.read_bytes())
+    save(design(Problem(LABELS, LDP(1), HammingLoss())), "channel.json")
     Path("problem.toml").write_text(PROBLEM, encoding="utf-8")
     with Path("survey.csv").open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(["name", "answer", "age"])
         writer.writerows([f"person {n}", LABELS[n % 3], 20 + n % 50] for n in range(600))
     return tmp_path
-
-
-def rows(path: str) -> list[dict[str, str]]:
-    with Path(path).open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 # privatize
@@ -349,27 +333,6 @@ def test_a_bar_shows_the_rows_and_the_share(
         bar(1000, 0.5)
         bar.refresh()
     assert capsys.readouterr().err == ""
-
-
-def test_help_loads_nothing_that_is_slow() -> None:
-    code = (
-        "import sys\nfrom mechdesign.cli import main\n"
-        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
-        "print(*sorted({m.split('.')[0] for m in sys.modules}), file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"numpy", "scipy", "pyarrow", "tqdm", "matplotlib"} & set(done.stderr.split())
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join(sys.path)
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "mechdesign", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": path},
-    )
 
 
 @pytest.mark.slow
