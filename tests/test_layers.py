@@ -182,11 +182,32 @@ def test_the_library_knows_nothing_around_it() -> None:
         assert not around & {module.split(".")[0] for module, _, _ in imported(file)}, file.name
 
 
+LOADS = """
+import contextlib, sys
+def tell():
+    print(*{module.split(".")[0] for module in sys.modules})
+import mechdesign as md
+tell()
+from mechdesign.cli import main
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(None):
+    main(["--help"])
+tell()
+import numpy
+channel = md.Channel.from_matrix([[1, 0], [0, 1]])
+md.tally(md.privatize([0, 1], channel), channel)
+md.privatize(numpy.array([0, 1]), channel)
+import mechdesign.collection.records
+tell()
+"""
+
+
 def test_importing_the_library_loads_nothing_heavy() -> None:
-    code = "import sys, mechdesign; print(*sorted(m.split('.')[0] for m in sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    heavy = {"numpy", "scipy", "cvxpy", "highspy", "matplotlib", "pandas", "tqdm"}
-    assert not heavy & set(done.stdout.split())
+    """Nor do the help of the commands, and tables of no library; pyarrow itself imports pandas."""
+    done = subprocess.run([sys.executable, "-c", LOADS], capture_output=True, text=True, check=True)
+    imported, helped, drawn = (set(line.split()) for line in done.stdout.splitlines())
+    heavy = {"numpy", "scipy", "cvxpy", "highspy", "matplotlib", "pandas", "tqdm", "pyarrow"}
+    assert not heavy & (imported | helped)
+    assert not {"polars", "duckdb", "dask", "pyspark", "sklearn"} & drawn
 
 
 def test_a_solve_loads_cvxpy_and_matplotlib_only_if_they_are_used(tmp_path: Path) -> None:
@@ -285,6 +306,67 @@ def test_what_proves_privacy_can_be_read_without_what_proves_optimality() -> Non
         "verify",
     )
     assert not [n for n in used if n.startswith(tuple(f"mechdesign.kernel.{p}" for p in proofs))]
+
+
+def name_of(node: ast.AST) -> str:
+    """Return the dotted name of what is called."""
+    if isinstance(node, ast.Attribute):
+        return f"{name_of(node.value)}.{node.attr}"
+    return getattr(node, "id", "") or (name_of(node.func) if isinstance(node, ast.Call) else "")
+
+
+@functools.cache
+def calls() -> list[tuple[str, ast.Call, str]]:
+    """Return each call with its file and the name of what is called."""
+    return [
+        (file.relative_to(LIBRARY).as_posix(), node, name_of(node.func))
+        for file in files()
+        for node in ast.walk(tree_of(file))
+        if isinstance(node, ast.Call)
+    ]
+
+
+SOLVERS = ("np.linalg.", "scipy.linalg.", "scipy.optimize.", "lapack.", "highspy.Highs")
+HARMLESS = {"np.linalg.norm", "highspy.HighsBasis", "highspy.HighsLp"}
+
+
+def test_no_outside_solver_is_called_directly() -> None:
+    """They are handed to ``called``; what HiGHS has besides ``Highs`` is plain data."""
+    direct = [
+        f"{file}:{node.lineno} {name}"
+        for file, node, name in calls()
+        if (name.startswith(SOLVERS) and name not in HARMLESS)
+        or name in ("nnls", "brentq", "linprog")
+        or (name.endswith(".solve") and "stated" in name)
+    ]
+    assert direct == []
+
+
+WRITES = {"write_text", "write_bytes", "savefig", "to_csv", "to_parquet", "to_json_file", "mkstemp"}
+WRITES |= {"NamedTemporaryFile", "fdopen", "tofile", "savez", "imsave", "dump"}
+"""Functions that write files, if they are given a name; so does ``open`` by its mode."""
+
+ALLOWED = {
+    "writing/atomic.py": {"NamedTemporaryFile", "open"},
+    "plots/style.py": {"savefig"},  # to the stream of an atomic file
+}
+
+
+def opens_to_write(node: ast.Call) -> bool:
+    """Whether a call of ``open`` has a mode that may write."""
+    modes = [*node.args, *(word.value for word in node.keywords if word.arg == "mode")]
+    texts = [str(word.value) for word in modes if isinstance(word, ast.Constant)]
+    return any(set(text) & set("wax+") for text in texts if len(text) <= 3)
+
+
+def test_everything_that_is_written_goes_through_one_function() -> None:
+    wrong = []
+    for file, node, name in calls():
+        call = name.rpartition(".")[2]
+        writes = call in WRITES or (call == "open" and opens_to_write(node))
+        if writes and call not in ALLOWED.get(file, ()):
+            wrong.append(f"{file}:{node.lineno} calls {call}")
+    assert wrong == []
 
 
 def kinds(base: type) -> Iterator[type]:

@@ -190,6 +190,11 @@ OVER = "solve problem.toml -o problem.toml", "solve problem.toml --plot link.png
 OVER += "solve problem.toml -o new.png --plot new.png", "frontier c.csv --epsilon 1 --csv c.csv"
 OVER += ("frontier problem.toml c.csv --epsilon 1 --csv copy.csv",)
 OVER += ("mechanism randomized-response problem.toml -o link.png",)
+OVER += tuple(
+    f"{PRIVATIZE.replace('channel.json', 'm.csv').replace('reports.csv', target)}"
+    for target in ("m.csv", "link.csv", "hard.csv")
+)
+OVER += ("estimate m.csv reports.csv --column answer --csv hard.csv",)
 
 
 @pytest.mark.parametrize("words", OVER)
@@ -197,6 +202,9 @@ def test_no_file_is_written_over_one_that_is_read_or_written(words: str, refused
     Path("link.png").symlink_to("problem.toml")
     Path("c.csv").write_text(PROBLEM, encoding="utf-8")
     Path("copy.csv").hardlink_to("c.csv")
+    Path("m.csv").write_bytes(Path("channel.json").read_bytes())
+    Path("link.csv").symlink_to("m.csv")
+    Path("hard.csv").hardlink_to("m.csv")
     line = refused(*words.split())
     assert "this file is also read" in line or "a file of its own" in line
 

@@ -87,7 +87,7 @@ def test_the_example_of_the_paper() -> None:
 def test_draws_have_the_law() -> None:
     one = TwoValuedResponder(0, 1, 1)
     for value in (0, 1 / 3, 1):
-        n, p = 200_000, float(one.probability(value))
+        n, p = 40_000, float(one.probability(value))
         hits = int(one.tally(one.privatize([value] * n, rng=12)).counts[1])
         assert abs(hits - n * p) < 4 * math.sqrt(n * p * (1 - p))
 
@@ -239,7 +239,7 @@ def test_reports_are_plus_or_minus_c_in_the_order_of_the_records() -> None:
 
 def test_each_record_may_have_a_budget_of_its_own() -> None:
     """As in the paper's experiment: budgets uniform on (0, epsilon], all different."""
-    n = 300
+    n = 100
     epsilons = (np.arange(n) + 1) / (2 * n)
     people = collect_numbers(np.full(n, 8), epsilons, 0, 10, rng=4)
     assert len(people.groups) == n

@@ -131,9 +131,7 @@ def test_unknown_and_missing_values() -> None:
 
 def test_only_the_transformer_needs_it() -> None:
     code = (
-        "import sys, mechdesign, mechdesign.cli, mechdesign.collection.records\n"
-        "assert 'sklearn' not in sys.modules\n"
-        "sys.modules['sklearn'] = None\n"
+        "import sys, mechdesign; sys.modules['sklearn'] = None\n"
         "try: mechdesign.collection.ChannelTransformer\n"
         "except mechdesign.UnsupportedError as error: print(error)\n"
     )

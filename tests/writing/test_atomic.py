@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import errno
 import io
 import os
-import re
 import stat
 import tempfile
 from collections.abc import Callable
@@ -261,43 +259,3 @@ def test_one_file_by_two_names_is_not_two_files(kind: str, tmp_path: Path) -> No
     with pytest.raises(InputError, match="this file is also read"):
         check_different(one, two)
     check_different(one, tmp_path / "three")
-
-
-LIBRARY = Path(__file__).resolve().parents[2] / "mechdesign"
-
-WRITES = re.compile(
-    r"(write_text|write_bytes|savefig|to_csv|to_parquet|to_json_file|mkstemp|NamedTemporaryFile"
-    r"|fdopen|tofile|savez|imsave|dump)$"
-)
-"""Functions that write files, if they are given a name."""
-
-ALLOWED = {
-    "writing/atomic.py": {"NamedTemporaryFile", "open"},
-    "plots/style.py": {"savefig"},  # to the stream of an atomic file
-}
-
-
-def called(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-
-
-def opens_to_write(node: ast.Call) -> bool:
-    """Whether a call of ``open`` has a mode that may write."""
-    modes = [word for word in node.args if isinstance(word, ast.Constant)]
-    modes += [word.value for word in node.keywords if word.arg == "mode"]  # type: ignore[misc]
-    texts = [str(word.value) for word in modes if isinstance(word, ast.Constant)]
-    return any(set(text) & set("wax+") for text in texts if len(text) <= 3)
-
-
-def test_everything_that_is_written_goes_through_one_function() -> None:
-    wrong = []
-    for path in sorted(LIBRARY.rglob("*.py")):
-        name = path.relative_to(LIBRARY).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call):
-                continue
-            call = called(node)
-            writes = WRITES.match(call) or (call == "open" and opens_to_write(node))
-            if writes and call not in ALLOWED.get(name, ()):
-                wrong.append(f"{name}:{node.lineno} calls {call}")
-    assert wrong == []

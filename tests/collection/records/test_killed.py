@@ -18,9 +18,8 @@ from typing import Any
 import pytest
 
 from mechdesign.collection.ledger import read_ledger
-from mechdesign.designs.design import design
 from mechdesign.errors import InputError
-from mechdesign.files import load_channel, load_problem, save
+from mechdesign.files import load_channel, save
 from mechdesign.writing.atomic import PREFIX
 from tests.records_support import identity, load, privatize_file, save as save_table
 
@@ -70,17 +69,9 @@ def started(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-@pytest.fixture(scope="module")
-def channel_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("channel")
-    (folder / "problem.toml").write_text(PROBLEM, encoding="utf-8")
-    save(design(load_problem(folder / "problem.toml")), folder / "channel.json")
-    return folder / "channel.json"
-
-
 @pytest.fixture
-def folder(tmp_path: Path, channel_file: Path) -> Path:
-    (tmp_path / "channel.json").write_bytes(channel_file.read_bytes())
+def folder(tmp_path: Path) -> Path:
+    save(identity(["x", "y"]), tmp_path / "channel.json")
     for ending in ("csv", "csv.gz", "parquet"):
         (tmp_path / f"out.{ending}").write_text(OLD, encoding="utf-8")
     (tmp_path / "work").mkdir()
@@ -313,32 +304,36 @@ def check_whole(command: str, path: Path) -> None:
         load_channel(path)
 
 
-RUN = """\
-import sys
+AT_ONCE = """\
+import os, sys
+import mechdesign.collection.records
 from mechdesign.cli import main
-print("ready", flush=True)
-sys.stdin.readline()
-raise SystemExit(main(sys.argv[1:]))
+start, go = os.pipe()
+children = []
+for number in range(4):
+    child = os.fork()
+    if child == 0:
+        os.close(go)
+        os.read(start, 1)  # until all are there
+        sys.stderr = open(f"error-{number}", "w")
+        status = main(sys.argv[1:])
+        sys.stderr.close()
+        os._exit(status)
+    children.append(child)
+os.close(go)
+print(*sorted(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children))
 """
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there is no fork")
 def test_of_four_runs_at_once_three_are_refused(folder: Path) -> None:
     rows = "".join(f"{'xy'[n % 2]}\n" for n in range(20_000))
     (folder / "in.csv").write_text(f"a\n{rows}", encoding="utf-8")
     words = ["privatize", "channel.json", "in.csv", "new.csv", "--column=a", "--ledger=ledger"]
-    with contextlib.ExitStack() as stack:
-        runs = [stack.enter_context(started(folder, "-c", RUN, *words)) for _ in range(4)]
-        for run in runs:
-            assert run.stdout is not None
-            assert run.stdout.readline() == "ready\n"
-        for run in runs:
-            assert run.stdin is not None
-            run.stdin.write("\n")
-            run.stdin.flush()
-        errors = [run.communicate()[1] for run in runs]
-        assert sorted(run.returncode for run in runs) == [0, 2, 2, 2]
-    refused = [error for error in errors if error]
-    assert len(refused) == 3
-    assert all("the file exists" in error for error in refused)
+    with started(folder, "-c", AT_ONCE, *words) as runs:
+        output, _ = runs.communicate()
+    assert output.splitlines()[-1] == "0 2 2 2"
+    errors = [(folder / f"error-{n}").read_text() for n in range(4)]
+    assert [error.count("the file exists") for error in sorted(errors)] == [0, 1, 1, 1]
     assert len(load(folder / "new.csv")["a"]) == 20_000
     assert len(read_ledger(folder / "ledger").draws) == 1
