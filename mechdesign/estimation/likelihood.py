@@ -7,7 +7,7 @@ the perturbed optimality conditions finishes (Koenker and Mizera 2014).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -87,120 +87,86 @@ def fit(
     ``tolerance`` is the gap to stop at, in nats per report; default min(1e-9, 1e-3 / n), small
     relative to the sampling error of n reports, and 1e-2 for implicit columns.
     """
-    share = observed.shares
-    wanted = _wanted_gap(tolerance, observed)
-    search = _Maximizer(observed.columns, share, wanted, progress)
-    k = observed.columns.shape[0]
+    wanted, least = _wanted_gap(tolerance, observed), np.inf
+    for steps, (p, gradient) in enumerate(_iterates(observed)):
+        gap = _gap(gradient)
+        if progress is not None:
+            progress(steps, gap)
+        if gap <= wanted:
+            return Fit(p, gradient, gap, steps)
+        least = min(least, gap)
+    raise SolverError(
+        f"maximum likelihood stopped {least:.2g} nats per report below the largest, "
+        f"{wanted:.2g} was asked; ask for less by tolerance={2 * least:.1g}"
+    )
+
+
+def _iterates(observed: DistinctReports) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield distributions of growing likelihood, each with its gradient D."""
+    columns, share, k = observed.columns, observed.shares, observed.columns.shape[0]
     use_newton = observed.is_written and k <= MOST_NEWTON_INPUTS
     cycles = MOST_CYCLES if observed.is_written else MOST_FAST_CYCLES
-    p = search.accelerated_em(np.full(k, 1 / k), EM_CYCLES if use_newton else cycles)
-    if search.gap(p) > wanted and use_newton:
-        p = search.interior_point(observed.matrix, p)
-    gap = search.gap(p)
-    if not gap <= wanted:
-        raise SolverError(
-            f"maximum likelihood stopped {gap:.2g} nats per report below the largest, "
-            f"{wanted:.2g} was asked; ask for less by tolerance={2 * gap:.1g}"
-        )
-    return Fit(p, _gradient(observed.columns, share, p), gap, search.steps)
+    p = np.full(k, 1 / k)
+    for _ in range(EM_CYCLES if use_newton else cycles):
+        path = [p]
+        for _ in range(2):
+            gradient = _gradient(columns, share, p)
+            yield p, gradient
+            p = p * gradient  # the mean posterior, which is never less likely
+            p /= p.sum()
+            path.append(p)
+        ahead = _extrapolated(*path)
+        likelihoods = (share @ np.log(law @ columns) for law in (ahead, p))
+        p = ahead if next(likelihoods) > next(likelihoods) else p
+    if use_newton:
+        yield from _central_path(observed.matrix, share, p)
 
 
-class _Maximizer:
-    """The EM and the Newton iteration for one likelihood, with progress reports."""
+def _extrapolated(p: FloatArray, once: FloatArray, twice: FloatArray) -> FloatArray:
+    """Return the SQUAREM extrapolation of two EM steps."""
+    first, curvature = once - p, (twice - once) - (once - p)
+    size = float(np.linalg.norm(curvature))
+    if size == 0:
+        return twice
+    length = max(1.0, float(np.linalg.norm(first)) / size)
+    ahead = p + 2 * length * first + length**2 * curvature
+    # EM is multiplicative and cannot leave 0, so every input keeps a small share
+    ahead = np.maximum(ahead, 1e-3 * twice)
+    return np.asarray(ahead / ahead.sum())
 
-    def __init__(
-        self, columns: Columns, share: FloatArray, wanted: float, progress: Progress | None
-    ) -> None:
-        self.columns, self.share, self.wanted, self.progress = columns, share, wanted, progress
-        self.steps = 0
 
-    def _report(self, gap: float) -> None:
-        if self.progress is not None:
-            self.progress(self.steps, gap)
+def _central_path(
+    columns: FloatArray, share: FloatArray, start: FloatArray
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Follow the central path p_x z_x = mu to mu = 0 by Newton steps on p and z = 1 - D.
 
-    def gap(self, p: FloatArray) -> float:
-        return likelihood_gap(self.columns, self.share, p)
-
-    def log_likelihood(self, p: FloatArray) -> float:
-        return float(self.share @ np.log(p @ self.columns))
-
-    def accelerated_em(self, p: FloatArray, cycles: int) -> FloatArray:
-        """Run cycles of two EM steps and an extrapolation until the gap is small."""
-        for _ in range(cycles):
-            once = self._em_step(p)
-            if once is None:
-                return p
-            twice = self._em_step(once)
-            if twice is None:
-                return once
-            p = self._extrapolated(p, once, twice)
-        return p
-
-    def _em_step(self, p: FloatArray) -> FloatArray | None:
-        """Return p_x D_x, the mean posterior, or None if the gap of p is small enough.
-
-        The step never decreases the likelihood.
-        """
-        gradient = _gradient(self.columns, self.share, p)
-        gap = _gap(gradient)
-        self._report(gap)
-        if gap <= self.wanted:
-            return None
-        self.steps += 1
-        found = p * gradient
-        return np.asarray(found / found.sum())
-
-    def _extrapolated(self, p: FloatArray, once: FloatArray, twice: FloatArray) -> FloatArray:
-        """Return the SQUAREM extrapolation if it has a larger likelihood, else ``twice``."""
-        first, curvature = once - p, (twice - once) - (once - p)
-        size = float(np.linalg.norm(curvature))
-        if size == 0:
-            return twice
-        length = max(1.0, float(np.linalg.norm(first)) / size)
-        ahead = p + 2 * length * first + length**2 * curvature
-        # EM is multiplicative and cannot leave 0, so every input keeps a small share
-        ahead = np.maximum(ahead, 1e-3 * twice)
-        ahead /= ahead.sum()
-        return ahead if self.log_likelihood(ahead) > self.log_likelihood(twice) else twice
-
-    def interior_point(self, columns: FloatArray, start: FloatArray) -> FloatArray:
-        """Follow the central path p_x z_x = mu to mu = 0 by Newton steps on p and z = 1 - D.
-
-        The penalty -Sum_x p_x replaces the constraint Sum_x p_x = 1: as Sum_x p_x D_x = 1 always,
-        the maximizer of L(p) - Sum_x p_x over p >= 0 has sum 1.
-        """
-        k = len(start)
-        p = np.maximum(start, 1e-9)
-        p /= p.sum()
-        z = np.maximum(1 - _gradient(columns, self.share, p), 1e-3)
-        best = start
-        for _ in range(MOST_NEWTON):
-            outputs = p @ columns
-            gradient = columns @ (self.share / outputs)
-            gap = self.gap(p / p.sum())
-            self._report(gap)
-            if gap < self.gap(best):
-                best = p / p.sum()
-            if gap <= self.wanted:
-                break
-            self.steps += 1
-            mu = 0.1 * float(p @ z) / k
-            scaled = columns * (np.sqrt(self.share) / outputs)
-            # scaling by sqrt(p) on both sides makes the matrix near the identity where p is small
-            root = np.sqrt(p)
-            H = root[:, None] * (scaled @ scaled.T) * root
-            H[np.diag_indices(k)] += z
-            residual = root * (gradient - 1 + mu / p)
-            try:
-                factor = called("LAPACK", scipy.linalg.cho_factor, H)
-                solved = called("LAPACK", scipy.linalg.cho_solve, factor, residual)
-                dp = root * checked("LAPACK", solved, p.shape)
-            except SolverError:
-                break
-            dz = mu / p - z - z / p * dp
-            p = p + _step_length(p, dp) * dp
-            z = z + _step_length(z, dz) * dz
-        return best
+    The penalty -Sum_x p_x replaces the constraint Sum_x p_x = 1: as Sum_x p_x D_x = 1 always, the
+    maximizer of L(p) - Sum_x p_x over p >= 0 has sum 1.
+    """
+    k = len(start)
+    p = np.maximum(start, 1e-9)
+    p /= p.sum()
+    z = np.maximum(1 - _gradient(columns, share, p), 1e-3)
+    for _ in range(MOST_NEWTON):
+        outputs = p @ columns
+        gradient = columns @ (share / outputs)
+        yield p / p.sum(), gradient * p.sum()
+        mu = 0.1 * float(p @ z) / k
+        scaled = columns * (np.sqrt(share) / outputs)
+        # scaling by sqrt(p) on both sides makes the matrix near the identity where p is small
+        root = np.sqrt(p)
+        H = root[:, None] * (scaled @ scaled.T) * root
+        H[np.diag_indices(k)] += z
+        residual = root * (gradient - 1 + mu / p)
+        try:
+            factor = called("LAPACK", scipy.linalg.cho_factor, H)
+            solved = called("LAPACK", scipy.linalg.cho_solve, factor, residual)
+            dp = root * checked("LAPACK", solved, p.shape)
+        except SolverError:
+            return
+        dz = mu / p - z - z / p * dp
+        p = p + _step_length(p, dp) * dp
+        z = z + _step_length(z, dz) * dz
 
 
 def observed_information(
@@ -234,7 +200,7 @@ def _gradient(columns: Columns, share: FloatArray, p: FloatArray) -> FloatArray:
 
 
 def _gap(gradient: FloatArray) -> float:
-    return float(np.log(max(1.0, float(gradient.max()))))
+    return float(np.log(max(float(gradient.max()), 1.0)))
 
 
 def _step_length(value: FloatArray, step: FloatArray) -> float:

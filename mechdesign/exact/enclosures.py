@@ -6,7 +6,7 @@ with a bound on the remainder. Rationals with short denominators stay exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -26,8 +26,9 @@ from mechdesign.exact.rationals import (
 BITS = 200
 """Significant bits of products, which are rounded outward."""
 
-MOST_REST = 1 << 10
-"""The remainder allowed in a series, in units of 2**-200."""
+MOST_REST, SMALL = 1 << 10, 1 << 64
+"""The remainder allowed in a series, in units of its last bit, and the largest term after which it
+is compared, which is slow."""
 
 FAR = 16
 """Beyond this many deviations the normal tail is enclosed by 0 and density / distance."""
@@ -170,6 +171,25 @@ def normal_density(z: Fraction) -> Enclosure:
     return exponential(-z * z / 2) / root
 
 
+def _series(ratio: Callable[[int], tuple[int, int]], limit: Fraction, bits: int) -> Enclosure:
+    """Return 1 + r_0 + r_0 r_1 + ... for ratios r_n >= 0 that tend to a limit monotonically.
+
+    The remainder after a term is at most the term times r / (1 - r), with r the larger of the next
+    ratio and the limit.
+    """
+    one, n = 1 << bits, 0
+    down = up = low = high = one
+    while True:
+        top, bottom = ratio(n)
+        if up < SMALL:
+            most = max(Fraction(top, bottom), limit)
+            if up * most < MOST_REST * (1 - most):
+                return Enclosure(Fraction(low, one), Fraction(high + MOST_REST, one))
+        down = down * top // bottom
+        up = -((-up * top) // bottom)
+        low, high, n = low + down, high + up, n + 1
+
+
 @lru_cache(maxsize=16384)
 def normal_below(z: Fraction) -> Enclosure:
     """Return the probability that a standard normal variable is below z.
@@ -187,16 +207,9 @@ def normal_below(z: Fraction) -> Enclosure:
     if z > FAR:
         tail = (normal_density(z) / z).high
         return Enclosure(1 - tail, Fraction(1))
-    bits = 2 * BITS  # the sum is at most e**(z**2 / 2), which cancels with the density
-    square_down = (z.numerator**2 << bits) // z.denominator**2
-    down, up = (z.numerator << bits) // z.denominator, -((-z.numerator << bits) // z.denominator)
-    low, high, n = down, up, 1
-    while up > 1 or 2 * square_down > (n << bits):
-        n += 2
-        down = down * square_down // (n << bits)
-        up = -((-up * (square_down + 1)) // (n << bits))
-        low, high = low + down, high + up
-    total = Enclosure(Fraction(low, 1 << bits), Fraction(high + up, 1 << bits))
+    # the sum is at most e**(z**2 / 2), which cancels with the density
+    top, bottom = (z * z).as_integer_ratio()
+    total = z * _series(lambda n: (top, (2 * n + 3) * bottom), Fraction(0), 2 * BITS)
     found = Enclosure.of(Fraction(1, 2)) + normal_density(z) * total
     return Enclosure(found.low, min(found.high, Fraction(1)))
 
@@ -211,16 +224,6 @@ def beta_below(x: Fraction, a: Fraction, b: Fraction) -> Enclosure:
     """
     if x <= 0:
         return Enclosure.of(0)
-    one, n = 1 << BITS, 0
-    down = up = low = high = one
-    while True:
-        ratio = x * (a + b + n) / (a + 1 + n)
-        bound = max(ratio, x)
-        if bound < 1 and up * bound < MOST_REST * (1 - bound):
-            break
-        down = down * ratio.numerator // ratio.denominator
-        up = -((-up * ratio.numerator) // ratio.denominator)
-        low, high, n = low + down, high + up, n + 1
-    total = Enclosure(Fraction(low, one), Fraction(high + MOST_REST, one))
+    total = _series(lambda n: (x * (a + b + n) / (a + 1 + n)).as_integer_ratio(), x, BITS)
     power = exponential(logarithm(x) * a + logarithm(1 - x) * b)
     return power * total / a

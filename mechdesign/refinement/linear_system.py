@@ -44,9 +44,11 @@ def solved(equations: Sequence[Equation], size: int) -> list[Fraction] | None:
     for row, (terms, _) in enumerate(equations):
         for j, value in terms.items():
             residues[row, j] = value % PRIME
-    chosen, unknowns = _pivots(residues)
-    inverse = _inverse(residues[np.ix_(chosen, unknowns)])
-    place = {j: n for n, j in enumerate(unknowns.tolist())}
+    chosen, unknowns = _reduced(residues.copy())
+    both = np.hstack([residues[np.ix_(chosen, unknowns)], np.eye(len(chosen), dtype=np.int64)])
+    _reduced(both)
+    inverse = both[:, len(chosen) :]
+    place = {j: n for n, j in enumerate(unknowns)}
     square = [
         [(place[j], value) for j, value in equations[row][0].items() if j in place]
         for row in chosen.tolist()
@@ -71,7 +73,7 @@ def solved(equations: Sequence[Equation], size: int) -> list[Fraction] | None:
         if digits == wanted or enough:
             values = _fractions(found, power)
             answer = [Fraction(0)] * size
-            for j, entry in zip(unknowns.tolist(), values or (), strict=False):
+            for j, entry in zip(unknowns, values or (), strict=False):
                 answer[j] = entry
             if values is not None and _holds(equations, answer):
                 return answer
@@ -86,10 +88,13 @@ def _holds(equations: Sequence[Equation], values: Sequence[Fraction]) -> bool:
     return all(sum(v * scaled[j] for j, v in terms.items()) == b * whole for terms, b in equations)
 
 
-def _pivots(residues: Int64Array) -> tuple[IntArray, IntArray]:
-    """Return the rows and columns of a largest square submatrix invertible modulo the prime."""
-    table, rows = residues.copy(), np.arange(len(residues))
-    columns: list[int] = []
+def _reduced(table: Int64Array) -> tuple[IntArray, list[int]]:
+    """Reduce a table modulo the prime to row echelon form, in place.
+
+    The rows, by their first numbers, and columns returned are those of a largest square submatrix
+    that is invertible; left of an inverse stands the identity then.
+    """
+    rows, columns = np.arange(len(table)), list[int]()
     for j in range(table.shape[1]):
         top = len(columns)
         below = np.flatnonzero(table[top:, j])
@@ -97,28 +102,12 @@ def _pivots(residues: Int64Array) -> tuple[IntArray, IntArray]:
             continue
         swap = [top, top + int(below[0])]
         table[swap], rows[swap] = table[swap[::-1]], rows[swap[::-1]]
-        _eliminate(table, top, j, top + 1)
+        table[top, j:] = table[top, j:] * pow(int(table[top, j]), -1, PRIME) % PRIME
+        others = np.flatnonzero(table[:, j])
+        others = others[others != top]
+        table[others, j:] = (table[others, j:] - table[others, j, None] * table[top, j:]) % PRIME
         columns.append(j)
-    return rows[: len(columns)], np.array(columns, dtype=np.intp)
-
-
-def _inverse(square: Int64Array) -> Int64Array:
-    size = len(square)
-    table = np.hstack([square, np.eye(size, dtype=np.int64)])
-    for j in range(size):
-        swap = [j, j + int(np.flatnonzero(table[j:, j])[0])]
-        table[swap] = table[swap[::-1]]
-        _eliminate(table, j, j, 0)
-    inverse: Int64Array = table[:, size:]
-    return inverse
-
-
-def _eliminate(table: Int64Array, row: int, column: int, first: int) -> None:
-    """Scale the pivot to 1 and eliminate its column from the other rows, from ``first`` on."""
-    table[row] = table[row] * pow(int(table[row, column]), -1, PRIME) % PRIME
-    others = np.flatnonzero(table[:, column])
-    others = others[(others >= first) & (others != row)]
-    table[others] = (table[others] - table[others, column, None] * table[row]) % PRIME
+    return rows[: len(columns)], columns
 
 
 def _fractions(residues: Sequence[int], power: int) -> list[Fraction] | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mechdesign.errors import CertificateError
 from mechdesign.files.listing.certificates import certificate_words
 from mechdesign.files.listing.statements import (
     UnprovedError,
@@ -62,5 +63,8 @@ def listing(document: Any) -> str:
         words += objective_words(statement.objective)
         words.append(answer_words(statement.objective, used_places(problem, file.channel.outputs)))
         words += [f"{key} {statement.sign * number(getattr(file, key))}" for key in CLAIMS]
-        words += certificate_words(statement, file.certificate)
+        try:
+            words += certificate_words(statement, file.certificate)
+        except (LookupError, ValueError):
+            raise CertificateError("the certificate names a row that does not exist") from None
     return "\n".join([*words, "end", ""])

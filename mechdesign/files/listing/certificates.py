@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_upper
 from mechdesign.files.listing.statements import UnprovedError, counted, parts
 from mechdesign.kernel.arithmetic import BITS, over_one_denominator
@@ -75,13 +74,13 @@ def _relaxation(statement: Statement, relaxation: Relaxations) -> str:
 
 def _members(statement: Statement, relaxation: Members) -> str:
     """Return the remaining generators: each is a previous one, or a prior of its set."""
-    words, first = [], _first(statement)
+    words, places = [], _places(statement)
     for n, (place, part, _) in enumerate(parts(statement)):
         if place != relaxation.place:
             words.append(f"keep {n}")
         elif not isinstance(part, Lift):
             raise UnprovedError("sets of priors behind the inputs")
-        elif n == first[place]:
+        elif n == places.index(place):
             for prior in relaxation.priors:
                 if isinstance(part.priors, Listed):
                     words.append(f"keep {n + part.priors.priors.index(prior)}")
@@ -91,36 +90,26 @@ def _members(statement: Statement, relaxation: Members) -> str:
     return f"members {len(words)} {' '.join(words)}"
 
 
-def _first(statement: Statement) -> dict[int, int]:
-    """Return the index of the first of the checker's generators for each generator."""
-    found: dict[int, int] = {}
-    for n, (place, _, _) in enumerate(parts(statement)):
-        found.setdefault(place, n)
-    return found
+def _places(statement: Statement) -> list[int]:
+    """Return the index of the generator of each of the checker's generators."""
+    return [place for place, _, _ in parts(statement)]
 
 
-def _row(statement: Statement, first: dict[int, int], place: int, key: Key) -> str:
-    """Return the checker's name of a row of the cone."""
+def _row(statement: Statement, places: list[int], place: int, key: Key) -> str:
+    """Return the checker's name of a row of the cone; LookupError or ValueError if none has it."""
     (side, x, other), part = key, statement.cone[place]
-    n = first[place] + (other if isinstance(part, Lift) else 0)
+    n = places.index(place) + (other if isinstance(part, Lift) else 0)
     if isinstance(part, Latent):
-        numbers = {name: number for number, name in enumerate(part.keys(statement.k))}
-        if key not in numbers:
-            raise CertificateError("a multiplier names a row that does not exist")
-        x, other = numbers[key], 0
+        x, other = list(part.keys(statement.k)).index(key), 0
     return f"{n} {'lower' if side == 'lower' else 'upper'} {x} {other}"
 
 
 def _multipliers(statement: Statement, blocks: Sequence[Block], nodes: int) -> list[list[str]]:
     terms: list[list[str]] = [[] for _ in range(nodes)]
-    first = _first(statement)
+    places = _places(statement)
     for block in blocks:
-        if block.of != "cone":
-            continue
-        if block.place not in first:
-            raise CertificateError("a multiplier names a generator that does not exist")
-        for node, x, other, weight in block.entries(nodes):
-            row = _row(statement, first, block.place, (block.side, x, other))
+        for node, x, other, weight in block.entries(nodes) if block.of == "cone" else ():
+            row = _row(statement, places, block.place, (block.side, x, other))
             terms[node].append(f"{row} {weight}")
     return terms
 
@@ -135,8 +124,6 @@ def _of_limits(statement: Statement, certificate: Certificate, nodes: int) -> st
     terms: list[list[list[str]]] = [[[] for _ in range(nodes)] for _ in statement.limits]
     for block in blocks:
         for node, part, after, weight in block.entries(nodes):
-            if block.place + after >= len(terms):
-                raise CertificateError("a multiplier names a limit that does not exist")
             terms[block.place + after][node].append(f"{part} {weight}")
     words = [f"limits {len(terms)}"]
     for mine in terms:
@@ -176,26 +163,23 @@ MOST_INPUTS = 10
 
 def _facets(statement: Statement, source: Sources) -> Iterator[str]:
     """Yield the rows whose rays the checker enumerates, except q >= 0."""
-    first = _first(statement)
+    places = _places(statement)
     if isinstance(source, Simplicial):
         for f in source.facets:
             if f.place is not None:
-                if f.place not in first:
-                    raise CertificateError("a facet names a generator that does not exist")
-                yield _row(statement, first, f.place, (f.side, f.x, f.other))
-        return
-    if isinstance(source, Classes | Subsets):
+                yield _row(statement, places, f.place, (f.side, f.x, f.other))
+    elif isinstance(source, Classes | Subsets):
         for block in parts_of(source.blocks, statement.k):
-            yield from _facets_of_block(statement, first, block)
-        return
-    if not isinstance(source, DoubleDescription):
+            yield from _facets_of_block(statement, places, block)
+    elif isinstance(source, DoubleDescription):
+        for place, key in statement.row_keys():
+            yield _row(statement, places, place, key)
+    else:
         raise UnprovedError(f"the rays of {source.kind!r}")
-    for place, key in statement.row_keys():
-        yield _row(statement, first, place, key)
 
 
 def _facets_of_block(
-    statement: Statement, first: dict[int, int], block: tuple[int, ...]
+    statement: Statement, places: list[int], block: tuple[int, ...]
 ) -> Iterator[str]:
     """Yield the rows that bound an input by the others of its block, with one common bound."""
     if len(block) > MOST_INPUTS:
@@ -214,4 +198,4 @@ def _facets_of_block(
                 for place, part in ratios
                 if (a := part.exponents.at(x, z, up=True)) is not None
             ]
-            yield _row(statement, first, min(known)[1], ("", x, z))
+            yield _row(statement, places, min(known)[1], ("", x, z))
