@@ -83,7 +83,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         data, paths = getattr(options, "data", None), getattr(options, "allow_path", ())
         with allow(**dict(options.allow)), reading_from(data, paths, ("--data", "--allow-path")):
-            status: int = options.run(options)
+            status: int = options.run(options) or DONE
         sys.stdout.flush()
     except InputError as error:
         status = complain(str(error))

@@ -11,10 +11,10 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from mechdesign.designs.progress import ProgressBar, tqdm_bar
 from mechdesign.errors import InputError, RepeatedDrawWarning, shown
@@ -88,7 +88,7 @@ class Command:
     Attributes
     ----------
     name, run
-        The command, and the function that runs it.
+        The command, and the function that runs it, which may return an exit status.
     help, description
         A line for the list of commands, and the text for its own help.
     arguments
@@ -102,7 +102,7 @@ class Command:
     """
 
     name: str
-    run: Callable[[argparse.Namespace], int]
+    run: Callable[[argparse.Namespace], int | None]
     help: str
     arguments: str
     description: str | None = None
@@ -156,6 +156,14 @@ class Command:
 def keywords(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     """Return options as keyword arguments."""
     return {name: getattr(options, name) for name in names}
+
+
+def check_needed(options: argparse.Namespace, needed: Iterable[tuple[str, str]]) -> None:
+    """Raise InputError unless the second option of each pair is given with the first."""
+    for name, other in needed:
+        if getattr(options, other) is None and getattr(options, name):
+            flag, needs = (f"--{word.replace('_', '-')}" for word in (name, other))
+            raise InputError(flag, needs, "none", fault=f"needs {needs}")
 
 
 @contextlib.contextmanager
@@ -214,15 +222,11 @@ def cleared_when_ended() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, _end)
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _end(number: int, _: object) -> NoReturn:
-    raise SystemExit(128 + number)
 
 
 class FileBar(ProgressBar):

@@ -27,8 +27,7 @@ from mechdesign.errors import (
     InfeasibleError,
     InputError,
     SolverError,
-    did_you_mean,
-    shown,
+    choose,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ LONGEST = 100
 """Maximum number of characters of a statement that `verify` prints in full."""
 
 
-def _solve(options: argparse.Namespace) -> int:
+def _solve(options: argparse.Namespace) -> None:
     from mechdesign.files import load_problem, save
 
     check_writable(options.output, options.plot, options.problem)
@@ -56,7 +55,6 @@ def _solve(options: argparse.Namespace) -> int:
     if options.plot:
         _plot(solution, options.plot)
     print(json.dumps(solution.to_json()) if options.json else solution)
-    return DONE
 
 
 def _plot(solution: Solution, path: str) -> None:
@@ -84,7 +82,7 @@ def _designed(problem: Problem | ContinuousProblem, options: argparse.Namespace)
         return design(problem, progress=bar, **limits)
 
 
-def _verify(options: argparse.Namespace) -> int:
+def _verify(options: argparse.Namespace) -> None:
     from mechdesign.files.reading import read_verified  # the kernel alone, which starts at once
 
     try:
@@ -102,7 +100,6 @@ def _verify(options: argparse.Namespace) -> int:
             text = json.dumps(value, ensure_ascii=False)
             short = text if len(text) <= LONGEST else f"{text[: LONGEST - 2]} …"
             print(f"stated    {key:<8} {short}")
-    return DONE
 
 
 def _stated(document: dict[str, Any]) -> dict[str, Any]:
@@ -160,36 +157,28 @@ def _check_one(path: str) -> dict[str, Any]:
     return {**result, "verdict": "ok" if close else "failed", "detail": detail}
 
 
-def _example(options: argparse.Namespace) -> int:
+def _example(options: argparse.Namespace) -> None:
     from mechdesign.files.templates import CONTINUOUS, template
     from mechdesign.notions import NOTIONS
 
-    if options.notion == "continuous":
-        print(CONTINUOUS, end="")
-        return DONE
-    if options.notion not in NOTIONS:
-        hint = did_you_mean(options.notion, [*NOTIONS, "continuous"])
-        expected = f"one of {', '.join(NOTIONS)}, or continuous"
-        raise InputError("NOTION", expected, shown(options.notion), hint)
-    print(template(NOTIONS[options.notion]), end="")
-    return DONE
+    notion = choose({**NOTIONS, "continuous": None}, options.notion, "NOTION")
+    print(CONTINUOUS if notion is None else template(notion), end="")
 
 
-def _export(options: argparse.Namespace) -> int:
+def _export(options: argparse.Namespace) -> None:
+    path, target = options.channel, options.listing
     if options.client is not None:
         from mechdesign.client import LANGUAGES, export_client
         from mechdesign.files import load_mechanism
 
         languages = LANGUAGES if options.language is None else (options.language,)
-        for file in export_client(load_mechanism(options.channel), options.client, languages):
+        for file in export_client(load_mechanism(path), options.client, languages):
             print(f"wrote     {file}, {file.stat().st_size} bytes")
-        return DONE
-    from mechdesign.errors import CertificateError
+        return
     from mechdesign.files.listing import listing
     from mechdesign.files.reading import read_document
     from mechdesign.writing.atomic import write_atomically
 
-    path, target = options.channel, options.listing
     check_writable(None if target == "-" else target, None, path)
     try:
         text = listing(read_document(Path(path)))
@@ -199,7 +188,6 @@ def _export(options: argparse.Namespace) -> int:
         print(text, end="")
     else:
         write_atomically(Path(target), text)
-    return DONE
 
 
 COMMANDS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import json
 import mimetypes
@@ -16,7 +17,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from mechdesign.cli.common import DATA, DONE, Command
+from mechdesign.cli.common import DATA, Command
 from mechdesign.errors import InputError
 
 LIBRARY = Path(__file__).parents[1]
@@ -40,19 +41,15 @@ POLICY = (
 """The content security policy: only scripts of the page, and no requests to other machines."""
 
 
-def _explore(options: argparse.Namespace) -> int:
+def _explore(options: argparse.Namespace) -> None:
     page = page_folder()
     given = None if options.file is None else _given(Path(options.file))
     server = PageServer(page, given, options.port, options.part)
     print(f"explorer at {server.address}; Ctrl-C ends it", flush=True)
     if not options.no_browser:
         threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
-    with server:
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:  # Ctrl-C stops the server
-            return DONE
-    return DONE
+    with server, contextlib.suppress(KeyboardInterrupt):  # Ctrl-C stops the server
+        server.serve_forever()
 
 
 def page_folder() -> Path:

@@ -22,6 +22,7 @@ from mechdesign.cli.common import (
     SPREADSHEET_SAFE,
     TABLE,
     Command,
+    check_needed,
     check_writable,
     complain,
     keywords,
@@ -38,12 +39,12 @@ MOST_BUDGETS = 10_000
 DIGITS = 12
 """Significant digits of a budget between START and STOP."""
 
-NEEDED = {
-    **dict.fromkeys(("plot", "csv", "logarithmic", "jobs", "cache"), "epsilon"),
-    "precision": "reach",
-    "spreadsheet_safe": "csv",
-}
-"""The option that each option requires."""
+NEEDED = [
+    *((name, "epsilon") for name in ("plot", "csv", "logarithmic", "jobs", "cache")),
+    ("precision", "reach"),
+    ("spreadsheet_safe", "csv"),
+]
+"""Options, each with the option that it requires."""
 
 
 def _jobs(text: str) -> int:
@@ -123,10 +124,7 @@ def _check_options(options: argparse.Namespace) -> None:
     if options.epsilon is None and options.reach is None:
         fault = "give --epsilon, --reach or both"
         raise InputError("frontier", "--epsilon or --reach", "neither", fault=fault)
-    for other, needed in NEEDED.items():
-        if getattr(options, needed) is None and getattr(options, other):
-            option = f"--{other.replace('_', '-')}"
-            raise InputError(option, f"--{needed}", "none", fault=f"needs --{needed}")
+    check_needed(options, NEEDED)
     if options.reach is not None:
         as_fraction(options.reach, "--reach")
         if as_fraction(options.precision or "1e-6", "--precision") <= 0:

@@ -6,9 +6,9 @@ import argparse
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mechdesign.cli.common import DATA, DONE, JSON, Command, errors_in
+from mechdesign.cli.common import DATA, JSON, Command, check_needed, errors_in
 from mechdesign.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -20,14 +20,12 @@ if TYPE_CHECKING:
     from mechdesign.prior import Prior
 
 
-def _leakage(options: argparse.Namespace) -> int:
+def _leakage(options: argparse.Namespace) -> None:
     if (options.channel is None) == (options.ledger is None):
         given = "neither" if options.ledger is None else "both"
         fault = "give either a channel or --ledger"
         raise InputError("leakage", "a channel or --ledger", given, fault=fault)
-    if (options.shuffled is None) != (options.delta is None):
-        fault = "--shuffled and --delta need each other"
-        raise InputError("leakage", "both or neither", "one", fault=fault)
+    check_needed(options, [("shuffled", "delta"), ("delta", "shuffled")])
     if options.ledger is not None:
         if options.shuffled is not None:
             fault = "needs a channel, not --ledger"
@@ -36,43 +34,37 @@ def _leakage(options: argparse.Namespace) -> int:
 
         total = read_ledger(options.ledger)
         print(json.dumps(total.to_json()) if options.json else total)
-        return DONE
+        return
     from mechdesign.accounting.channel_leakage import leakages
 
-    channel, own = read_mechanism(options.channel), _own_notions(options.channel)
+    channel, problem = _opened(options.channel)
     prior = None if options.prior is None else _prior(options.prior, channel.inputs)
     found = leakages(channel, prior)
-    if options.shuffled is None:
-        print(json.dumps(found.to_json()) if options.json else f"{found}{own}")
-        return DONE
-    from mechdesign.accounting.central.central import after_shuffling
+    text, plain = "\n".join([repr(found), *_own_notions(problem)]), found.to_json()
+    if options.shuffled is not None:
+        from mechdesign.accounting.central.central import after_shuffling
 
-    central = after_shuffling(channel, options.shuffled, options.delta)
-    whole = found.to_json() | {"shuffled": central.to_json()}
-    print(json.dumps(whole) if options.json else f"{found}{own}\n\n{central}")
-    return DONE
+        central = after_shuffling(channel, options.shuffled, options.delta)
+        text, plain = f"{text}\n\n{central}", plain | {"shuffled": central.to_json()}
+    print(json.dumps(plain) if options.json else text)
 
 
-def read_mechanism(path: str) -> Channel | Mechanism | ContinuousChannel:
-    """Load and verify a saved channel, or read a matrix from a CSV file."""
+def _opened(path: str) -> tuple[Channel | Mechanism | ContinuousChannel, dict[str, Any]]:
+    """Return a saved channel, verified, with its problem, or a matrix in a CSV file."""
     from mechdesign.files import load_mechanism
 
-    matrix = Path(path).suffix.lower() == ".csv"
-    return _matrix(path) if matrix else load_mechanism(path).mechanism
-
-
-def _own_notions(path: str) -> str:
-    """Return a line for each notion of the user's own in a saved file, which is not measured."""
     if Path(path).suffix.lower() == ".csv":
-        return ""
-    from mechdesign.files import load_mechanism
+        return _matrix(path), {}
+    saved = load_mechanism(path)
+    return saved.mechanism, saved.document.get("problem") or {}
 
-    tables = (load_mechanism(path).document.get("problem") or {}).get("privacy", [])
-    names = [t["notion"] for t in tables if t.keys() & {"cone", "rows"}]
-    return "".join(
-        f"\n  {name:29} not measured: a notion of your own, see its leakage(channel)"
-        for name in dict.fromkeys(names)
-    )
+
+def _own_notions(problem: dict[str, Any]) -> list[str]:
+    """Return a line for each notion of the user's own, which is not measured."""
+    tables = problem.get("privacy", [])
+    names = dict.fromkeys(t["notion"] for t in tables if t.keys() & {"cone", "rows"})
+    note = "not measured: a notion of your own, see its leakage(channel)"
+    return [f"  {name:29} {note}" for name in names]
 
 
 def _matrix(path: str) -> Channel:
@@ -115,24 +107,23 @@ VERDICTS = {
 }
 
 
-def _compare(options: argparse.Namespace) -> int:
+def _compare(options: argparse.Namespace) -> None:
     first, second = _channel(options.first), _channel(options.second)
     there, back = first.refines(second), second.refines(first)
     verdict = VERDICTS[bool(there), bool(back)]
     if options.json:
         found = {"first_refines_second": there.to_json(), "second_refines_first": back.to_json()}
         print(json.dumps({"verdict": verdict, **found}))
-        return DONE
+        return
     print(f"{verdict}\n\nfrom the first to the second: {there!r}")
     print(f"\nfrom the second (now the first) back: {back!r}")
-    return DONE
 
 
 def _channel(path: str) -> Channel:
     from mechdesign.channel import as_channel
     from mechdesign.mechanisms import Mechanism
 
-    found = read_mechanism(path)
+    found, _ = _opened(path)
     with errors_in(path):
         return as_channel(found.dense() if isinstance(found, Mechanism) else found)
 
@@ -147,7 +138,7 @@ def _inputs(text: str) -> int | tuple[int, int]:
         raise InputError("inputs", expected, shown(text)) from None
 
 
-def _advise(options: argparse.Namespace) -> int:
+def _advise(options: argparse.Namespace) -> None:
     from mechdesign.domain import Domain
     from mechdesign.mechanisms import Advice, BlockAdvice, advise, advise_blocks
 
@@ -169,14 +160,13 @@ def _advise(options: argparse.Namespace) -> int:
     if options.json:
         only_sums = {kind: told.to_json() for kind, told in sums.items()}
         print(json.dumps(found.to_json() | ({"only_sums": only_sums} if sums else {})))
-        return DONE
+        return
     print(found)
     if sums:
         print(f"if only the sum of all reports is seen, at delta = {float(options.only_sums):g}:")
     for kind, told in sums.items():
         low, high = math.floor(told.at_least * 1e6) / 1e6, math.ceil(told.epsilon * 1e6) / 1e6
         print(f"{kind:30} central epsilon from {low:.6f} to {high:.6f}, {told.local:.6g} a report")
-    return DONE
 
 
 def _sums(inputs: int, epsilon: str, n: int, delta: str) -> dict[str, Central]:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from mechdesign.cli.common import (
     DATA,
-    DONE,
     JSON,
     PLOT,
     SPREADSHEET_SAFE,
@@ -73,7 +72,7 @@ def _known(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _mechanism(options: argparse.Namespace) -> int:
+def _mechanism(options: argparse.Namespace) -> None:
     from mechdesign.files import save
     from mechdesign.files.problems import load_setting
     from mechdesign.mechanisms import mechanism_for
@@ -103,10 +102,9 @@ def _mechanism(options: argparse.Namespace) -> int:
         print(json.dumps(described))
     else:
         print(made)
-    return DONE
 
 
-def _privatize(options: argparse.Namespace) -> int:
+def _privatize(options: argparse.Namespace) -> None:
     from mechdesign.collection.records import privatize_file
 
     also = dict(options.also)
@@ -130,7 +128,6 @@ def _privatize(options: argparse.Namespace) -> int:
         json.dumps(done.to_json()) if options.json else done,
         file=sys.stderr if options.target == "-" else sys.stdout,
     )
-    return DONE
 
 
 def _columns(options: argparse.Namespace, others: Sequence[str] = ()) -> list[ColumnName]:
@@ -198,7 +195,7 @@ class ColumnEstimate:
                 print(f"the mean is between {low:.6g} and {high:.6g}")
 
 
-def _estimate(options: argparse.Namespace) -> int:
+def _estimate(options: argparse.Namespace) -> None:
     from mechdesign.collection.records import check_table_name, save_estimate, tally_file
     from mechdesign.collection.records.privatize import states_channel
     from mechdesign.estimation import METHODS, TARGETS, estimate
@@ -245,7 +242,7 @@ def _estimate(options: argparse.Namespace) -> int:
     if options.json:
         every = {_named(name): one.to_json(options.confidence) for name, one in found.items()}
         print(json.dumps(every if len(found) > 1 else first.to_json(options.confidence)))
-        return DONE
+        return
     for name, one in found.items():
         if len(found) > 1:
             print(f"column {name!r}")
@@ -256,7 +253,6 @@ def _estimate(options: argparse.Namespace) -> int:
             f"{options.source} does not state the channel of its reports, so a wrong one is not "
             "noticed; privatize --stamp writes it"
         )
-    return DONE
 
 
 def _draw(found: Estimate, path: str, confidence: float) -> None:
