@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import re
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +27,7 @@ from mechdesign.cli.common import (
     keywords,
 )
 from mechdesign.errors import InfeasibleError, InputError, SolverError, shown
+from mechdesign.exact import as_fraction
 
 if TYPE_CHECKING:
     from mechdesign.designs.min_epsilon import Reach
@@ -119,7 +119,6 @@ def _frontier(options: argparse.Namespace) -> int:
 def _check_options(options: argparse.Namespace) -> None:
     """Raise InputError for incompatible options."""
     from mechdesign.collection.records import check_table_name
-    from mechdesign.exact import as_fraction
 
     if options.epsilon is None and options.reach is None:
         fault = "give --epsilon, --reach or both"
@@ -136,6 +135,8 @@ def _check_options(options: argparse.Namespace) -> None:
 
 def _budgets(text: str, logarithmic: bool) -> list[float]:
     """Parse budgets: a range or a list."""
+    import numpy as np  # on demand
+
     if ":" not in text:
         if logarithmic:
             raise InputError("--logarithmic", "--epsilon START:STOP:COUNT", shown(text))
@@ -151,22 +152,13 @@ def _budgets(text: str, logarithmic: bool) -> list[float]:
         raise InputError("--epsilon", "START below STOP", shown(text))
     if logarithmic and not start:
         raise InputError("--epsilon", "a START > 0 for a logarithmic scale", shown(text))
-    shares = [n / (count - 1) for n in range(1, count - 1)]
-    between = [
-        start * (stop / start) ** share if logarithmic else start + share * (stop - start)
-        for share in shares
-    ]
+    between = (np.geomspace if logarithmic else np.linspace)(start, stop, count)[1:-1]
     return [start, *(float(f"{epsilon:.{DIGITS}g}") for epsilon in between), stop]
 
 
 def _budget(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number < math.inf:
-        raise InputError("--epsilon", "numbers >= 0, as 0.1:5:25 or 0.5,1,2", shown(text))
-    return number
+    expected = "numbers >= 0, as 0.1:5:25 or 0.5,1,2"
+    return float(as_fraction(text, "--epsilon", expected=expected, least=0))
 
 
 def _problems(paths: list[str]) -> list[tuple[str, Problem]]:
@@ -224,13 +216,10 @@ def _write_table(answers: list[_Answer], options: argparse.Namespace) -> None:
         for point in answer.curve.to_json()["points"]
     ]
     names = [*COLUMNS, "problem"] if len(answers) > 1 else COLUMNS
-    columns = {name: [_cell(row[name]) for row in rows] for name in names}
+    # floats with all digits, None if unknown
+    cells = [{n: repr(v) if isinstance(v, float) else v for n, v in row.items()} for row in rows]
+    columns = {name: [row[name] for row in cells] for name in names}
     save_table(options.csv, columns, spreadsheet_safe=options.spreadsheet_safe)
-
-
-def _cell(value: float | str | None) -> str | None:
-    """Return a cell: a float with all digits, or None if unknown."""
-    return repr(value) if isinstance(value, float) else value
 
 
 def _draw(answers: list[_Answer], options: argparse.Namespace) -> None:

@@ -14,7 +14,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, choose, shown
 from mechdesign.estimation.least_squares import POPULATION, TARGETS
 from mechdesign.estimation.likelihood import Fit, Progress, fit, observed_information
-from mechdesign.estimation.report_models import DistinctReports, ReportData, ReportModel, undigested
+from mechdesign.estimation.report_models import DistinctReports, ReportData, ReportModel
 from mechdesign.estimation.result import Covariance, Deviation, Estimate
 from mechdesign.estimation.unbiased import Unbiased
 from mechdesign.prior import Prior, prior_on
@@ -110,7 +110,7 @@ def estimate(
         raise InputError("reports", "reports, or counts in place of them", given)
     if counts is not None:
         reports = model.read_counts(counts)
-    reports = model.checked(reports) if check else undigested(reports)
+    reports = model.checked(reports, check)
     found = _estimated([model], [reports], method, prior, target, tolerance, progress)
     below = int((abs(found.values) < found.standard_errors).sum())
     if 2 * below > len(found.values):
@@ -177,9 +177,7 @@ def estimate_groups(
     models, reports = _models(groups)
     for g, model in enumerate(models):
         try:
-            reports[g] = model.checked(reports[g]) if check else undigested(reports[g])
-            if not check:
-                model.tally(reports[g])
+            reports[g] = model.checked(reports[g], check)
         except InputError as error:
             raise error.inside_file(f"groups[{g}]") from None
     return _estimated(models, reports, method, prior, target, tolerance, progress)

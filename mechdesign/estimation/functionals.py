@@ -15,7 +15,7 @@ from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import InputError, UnsupportedError, choose, shown
 from mechdesign.estimation.least_squares import TARGETS, reference_distribution, standard_error
-from mechdesign.estimation.report_models import DistinctReports, ReportData, ReportModel
+from mechdesign.estimation.report_models import ReportData, ReportModel
 from mechdesign.estimation.result import Covariance, Estimate, ScalarEstimate
 from mechdesign.estimation.unbiased import Unbiased
 from mechdesign.exact import as_fraction
@@ -353,7 +353,12 @@ def posterior_mean(
         raise InputError("histogram", "values or histogram = true, not both", "both")
     f = None if histogram else numeric_values(inputs, values)
     observed = model.observed(reports)
-    n, posterior = observed.total, _posterior(observed, p)
+    joint = p[:, None] * observed.matrix
+    n, outputs = observed.total, joint.sum(axis=0)
+    if (outputs <= 0).any():
+        expected = "a prior under which every report can occur"
+        raise InputError("prior", expected, "one that rules a report out")
+    posterior = joint / outputs
     frequencies = posterior @ observed.shares
     spread = np.diag(frequencies) - (posterior * observed.shares) @ posterior.T
     deviation = Covariance(spread / n)
@@ -370,14 +375,3 @@ def posterior_mean(
         return ScalarEstimate("posterior mean of the sum", value, error, **common)
     errors = deviation(np.eye(len(inputs)))
     return Estimate(inputs, frequencies, errors, **common, deviation=deviation, notes=(NOTE,))
-
-
-def _posterior(observed: DistinctReports, p: FloatArray) -> FloatArray:
-    """Return P(x|y) for the distinct reports, ``(n_inputs, n_distinct)``."""
-    joint = p[:, None] * observed.matrix
-    outputs = joint.sum(axis=0)
-    if (outputs <= 0).any():
-        raise InputError(
-            "prior", "a prior under which every report can occur", "one that rules a report out"
-        )
-    return np.asarray(joint / outputs)

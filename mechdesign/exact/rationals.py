@@ -186,13 +186,6 @@ def short_text(value: Fraction) -> str:
     return text if len(text) <= 10 else f"{float(value):.6g}"
 
 
-def _shorten(value: int, bits: int, up: bool) -> Fraction:
-    """Return ``value / 2**bits`` with about PRECISION significant bits, rounded outward."""
-    extra = max(0, value.bit_length() - PRECISION)
-    value = -((-value) >> extra) if up else value >> extra
-    return Fraction(value << extra, 1 << bits)
-
-
 def exp_lower(exponent: Fraction) -> Fraction:
     """Return a rational lower bound on e**exponent, accurate to 150 bits.
 
@@ -209,7 +202,7 @@ def exp_lower(exponent: Fraction) -> Fraction:
     if top < -LARGEST_EXPONENT * bottom:
         return Fraction(0)
     if top < 0:
-        return _inverse_exp(-exponent, up=True)
+        return 1 / _exp(-exponent, up=True)
     return _exp(exponent if top <= LARGEST_EXPONENT * bottom else LARGEST, up=False)
 
 
@@ -230,7 +223,7 @@ def exp_upper(exponent: Fraction) -> Fraction:
     if exponent == 0:
         return Fraction(1)
     if exponent < 0:
-        return _inverse_exp(min(-exponent, LARGEST), up=False)
+        return 1 / _exp(min(-exponent, LARGEST), up=False)
     if exponent > LARGEST_EXPONENT:
         raise OverflowError(f"no upper bound on e**{float(exponent)} is kept")
     return _exp(exponent, up=True)
@@ -257,11 +250,6 @@ def exp_lower_scaled(exponent: int, bits: int) -> int:
 
 
 @lru_cache(maxsize=65536)
-def _inverse_exp(exponent: Fraction, up: bool) -> Fraction:
-    return 1 / _exp(exponent, up)
-
-
-@lru_cache(maxsize=65536)
 def _exp(exponent: Fraction, up: bool) -> Fraction:
     """Bound e**exponent from above or below, for 0 < exponent <= 4096."""
     halvings = max(0, math.ceil(exponent).bit_length() + 8)  # the reduced argument is below 2**-8
@@ -283,7 +271,9 @@ def _exp(exponent: Fraction, up: bool) -> Fraction:
     for _ in range(halvings):
         square = total * total
         total = -((-square) >> bits) if up else square >> bits
-    return _shorten(total, bits, up)
+    extra = total.bit_length() - PRECISION  # significant bits beyond the precision
+    total = -((-total) >> extra) if up else total >> extra
+    return Fraction(total << extra, 1 << bits)
 
 
 def log_lower(value: Fraction) -> Fraction:

@@ -11,9 +11,9 @@ from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.estimation import Estimate
+from mechdesign.estimation.functionals import numeric_values
 from mechdesign.estimation.result import bias_word
 from mechdesign.geography.points import HAVERSINE
-from mechdesign.labels import aligned, split
 from mechdesign.plots.style import BLUE, GREY, SKY, TRUTH, label_axis, titled_axes
 
 if TYPE_CHECKING:
@@ -131,25 +131,14 @@ def plot_map(
         simulated, name = values.simulated, f"frequency among the {values.target}"
     if domain is None or not has_map(domain):
         raise InputError("domain", "a grid or points as the inputs of a map", domain)
-    numbers = values.values if isinstance(values, Estimate) else _numbers(values, domain)
-    if numbers.shape != (len(domain),):
-        raise InputError("values", f"{len(domain)} numbers, one for each input", numbers.shape)
+    given: Any = values.values if isinstance(values, Estimate) else values
+    numbers = numeric_values(domain, given)
     ax = titled_axes(ax, title, size=SIZE, simulated=simulated)
     image = _grid(ax, numbers, domain) if domain.positions is None else _points(ax, numbers, domain)
     rows, columns = domain.grid_shape or (1, 1)
     share = 0.046 * min(1.0, rows / columns)  # as high as a map of squares
     ax.figure.colorbar(image, ax=ax, label=name, fraction=share, pad=0.03)
     return ax
-
-
-def _numbers(values: Any, domain: Domain) -> FloatArray:
-    """Return numbers in the order of the domain, aligned by labels if they have any."""
-    given, labels = split(values, "values", "a number for each input")
-    found = np.array(aligned([float(each) for each in given], labels, domain.labels, "values"))
-    if not np.isfinite(found).all():
-        fault = "a value is infinite or not a number"
-        raise InputError("values", "finite numbers", "others", fault=fault)
-    return found
 
 
 def _colors(numbers: FloatArray) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def solved(equations: Sequence[Equation], size: int) -> list[Fraction] | None:
         for j, value in terms.items():
             residues[row, j] = value % PRIME
     chosen, unknowns = _reduced(residues.copy())
-    both = np.hstack([residues[np.ix_(chosen, unknowns)], np.eye(len(chosen), dtype=np.int64)])
+    both = np.hstack([residues[chosen][:, unknowns], np.eye(len(chosen), dtype=np.int64)])
     _reduced(both)
     inverse = both[:, len(chosen) :]
     place = {j: n for n, j in enumerate(unknowns)}
