@@ -48,6 +48,8 @@ class Table:
         For each column ``<`` for left or ``>`` for right.
     shades
         For each cell a number from 0 to 1 for the colors of a heat map, or None.
+    least
+        The least width of numeric columns in plain text.
 
     Examples
     --------
@@ -61,12 +63,13 @@ class Table:
     rows: Sequence[Sequence[str]]
     align: str
     shades: Sequence[Sequence[float]] = ()
+    least: int = 0
 
-    def text(self, indent: str = "", least: int = 0) -> str:
-        """Return the table as lines, with numeric columns of width ``least`` or more."""
+    def text(self, indent: str = "") -> str:
+        """Return the table as lines."""
         lines = [list(map(printable, line)) for line in (self.head, *self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        widths = [max(w, least * (a == ">")) for w, a in zip(widths, self.align, strict=True)]
+        widths = [max(w, self.least * (a == ">")) for w, a in zip(widths, self.align, strict=True)]
         return "\n".join(
             (
                 indent
@@ -111,7 +114,7 @@ class Matrix:
 
     def text(self, indent: str = "") -> str:
         """Return the matrix as lines."""
-        return self._table(12, 8).text(indent, least=6)
+        return self._table(12, 8).text(indent)
 
     def html(self) -> str:
         """Return the matrix as a heat map."""
@@ -122,7 +125,7 @@ class Matrix:
         return self._table(12, 8).latex()
 
     def _table(self, most_rows: int, most_columns: int) -> Table:
-        x, y = _ends(len(self.rows), most_rows), _ends(len(self.columns), most_columns)
+        x, y = abridged(len(self.rows), most_rows), abridged(len(self.columns), most_columns)
         head = ["", *("…" if j is None else shortened(self.columns[j], 14) for j in y)]
         cells, shades = [], []
         for i in x:
@@ -134,7 +137,7 @@ class Matrix:
             texts = ["…" if e is None else _entry(e) for e in entries]
             cells.append([shortened(self.rows[i], 14), *texts])
             shades.append([0.0, *(min(1.0, e or 0.0) for e in entries)])
-        return Table(head, cells, "<" + ">" * len(y), shades)
+        return Table(head, cells, "<" + ">" * len(y), shades, least=6)
 
 
 class Tabular(ABC):
@@ -220,7 +223,8 @@ def _entry(value: float) -> str:
     return f"{value:.4f}" if value >= 5e-5 else f"{value:.0e}"
 
 
-def _ends(count: int, most: int) -> list[int | None]:
+def abridged(count: int, most: int) -> list[int | None]:
+    """Return the first and the last of many places, with None between them, or all of a few."""
     if count <= most:
         return list(range(count))
     half = most // 2

@@ -306,19 +306,15 @@ def _c_table(table: Mapping[str, Any]) -> str:
     for key, kind, ctype in (("thresholds", "<u8", "uint64_t"), ("aliases", "<u2", "uint16_t")):
         if key in law:
             cells = np.frombuffer(base64.b64decode(law.pop(key)), kind).tolist()
-            lines += [f"static const {ctype} md_{key}[] = {{", *_c_rows(cells), "};"]
+            texts = [f"{cell:#x}u," for cell in cells]
+            rows = ["  " + "".join(texts[n : n + 8]) for n in range(0, len(texts), 8)]
+            lines += [f"static const {ctype} md_{key}[] = {{", *rows, "};"]
             fields[key] = f"md_{key}"
             fields["cells"] = str(len(cells))
     fields |= {key: f"{number}u" for key, number in law.items()}
     lines += ["static const md_table md_channel = {"]
     lines += [f"  .{key} = {field}," for key, field in fields.items()]
     return "\n".join([*lines, "};", "#endif", ""])
-
-
-def _c_rows(cells: list[int]) -> list[str]:
-    return [
-        "  " + "".join(f"{cell:#x}u," for cell in cells[n : n + 8]) for n in range(0, len(cells), 8)
-    ]
 
 
 def _c_text(label: str) -> str:

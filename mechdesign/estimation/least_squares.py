@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.mechanisms import Frequencies
@@ -160,11 +160,10 @@ class ColumnScores:
 
     def _estimable_sets(self) -> str:
         """Name the inputs, and the sets of inputs with equal rows, with estimable frequencies."""
-        k = len(self.inputs)
-        _, first = np.unique(self._columns, axis=0, return_inverse=True)
-        members = [np.flatnonzero(first.ravel() == i) for i in range(int(first.max()) + 1)]
-        some = [m for m in members if len(m) < k and self.estimable(_indicator(m, k)).all()]
-        some.sort(key=lambda m: int(m[0]))
+        _, row = np.unique(self._columns, axis=0, return_inverse=True)
+        sets = row.ravel() == np.arange(row.max() + 1)[:, None]
+        sets = sets[self.estimable(sets.astype(np.float64)) & ~sets.all(axis=1)]
+        some = sorted((np.flatnonzero(members) for members in sets), key=lambda m: int(m[0]))
         if not some:
             return "only sums of columns of the channel (see mean)"
         labels = self.inputs.labels
@@ -173,9 +172,3 @@ class ColumnScores:
             for m in some[:MOST_NAMED]
         ]
         return f"the frequency of {', '.join(names)}" + ", ..." * (len(some) > MOST_NAMED)
-
-
-def _indicator(members: IntArray, size: int) -> FloatArray:
-    row = np.zeros((1, size))
-    row[0, members] = 1
-    return row

@@ -14,7 +14,7 @@ from mechdesign.domain import Domain, plain_label, whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.labels import data_frame
 from mechdesign.sampling import SIMULATION, pieces
-from mechdesign.text import Table, Tabular, html_lines, shortened
+from mechdesign.text import Table, Tabular, abridged, html_lines, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -424,9 +424,6 @@ class Estimate(Tabular):
         errors = _known(self.standard_errors)
         return np.column_stack([self.values, errors, self.interval(confidence)])
 
-    def __repr__(self) -> str:
-        return "\n".join([*self._lines(), self._table().text(least=10)])
-
     def _lines(self) -> list[str]:
         words = dict.fromkeys([self.method, bias_word(self.unbiased)])
         label = ", ".join(words)
@@ -439,19 +436,14 @@ class Estimate(Tabular):
         return [head, *([SIMULATION.upper()] if self.simulated else []), *self.notes, *dashes]
 
     def _table(self) -> Table:
-        k, half = len(self.values), MOST_ROWS // 2
-        places = list(range(k)) if k <= MOST_ROWS else [*range(half), *range(k - half, k)]
+        labels, values, errors = self.inputs.labels, self.values, self.standard_errors
         rows = [
-            (
-                shortened(self.inputs.labels[x], 24),
-                f"{self.values[x]:.6f}",
-                _error(self.standard_errors[x]),
-            )
-            for x in places
+            ("…", "", "")
+            if x is None
+            else (shortened(labels[x], 24), f"{values[x]:.6f}", _error(errors[x]))
+            for x in abridged(len(values), MOST_ROWS)
         ]
-        if k > MOST_ROWS:
-            rows.insert(half, ("…", "", ""))
-        return Table(("input", "frequency", "standard error"), rows, "<>>")
+        return Table(("input", "frequency", "standard error"), rows, "<>>", least=10)
 
 
 def _known(errors: Any) -> FloatArray:

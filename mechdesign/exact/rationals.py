@@ -78,18 +78,10 @@ def as_fraction(
     >>> as_fraction(0.1), as_fraction("2/6")
     (Fraction(1, 10), Fraction(1, 3))
     """
-    number = None
-    if not isinstance(value, bool):
-        try:
-            if isinstance(value, str):
-                number = _from_text(value)
-            elif isinstance(value, numbers.Rational):
-                number = _from_integers(value)
-            elif isinstance(value, numbers.Real | Decimal):
-                # NumPy's floats print as the shortest decimal of their own precision
-                number = _from_text(str(value))
-        except (ValueError, ArithmeticError):
-            number = None
+    try:
+        number = None if isinstance(value, bool) else _parsed(value)
+    except (ValueError, ArithmeticError):
+        number = None
     if number is None:
         if _is_number(value):
             expected = f"{expected}, 0 or between 1e-300 and 1e100 in size"
@@ -103,28 +95,33 @@ def as_fraction(
     return number
 
 
-def _from_integers(value: numbers.Rational) -> Fraction | None:
-    top, bottom = int(value.numerator), int(value.denominator)
-    return _of_sane_size(Fraction(top, bottom))
-
-
-def _from_text(text: str) -> Fraction | None:
-    """Parse ``"0.1"`` or ``"1/3"``; None for numbers of absurd size."""
-    if len(text) > LONGEST_TEXT:
+def _parsed(value: Any) -> Fraction | None:
+    """Return the number that a value stands for; None for other values, and for absurd sizes."""
+    if isinstance(value, str):
+        number = _from_text(value)
+    elif isinstance(value, numbers.Rational):
+        number = Fraction(int(value.numerator), int(value.denominator))
+    elif isinstance(value, numbers.Real | Decimal):
+        # NumPy's floats print as the shortest decimal of their own precision
+        number = _from_text(str(value))
+    else:
         return None
-    if "/" not in text:
-        decimal = Decimal(text.strip())
-        if not decimal.is_finite() or abs(decimal.adjusted()) > MOST_DIGITS:
-            return None
-        return _of_sane_size(Fraction(decimal))
-    return _of_sane_size(Fraction(text))
-
-
-def _of_sane_size(number: Fraction) -> Fraction | None:
     bits = number.numerator.bit_length() - number.denominator.bit_length()
     if abs(bits) < SANE_BITS:  # also where the number is 0; comparisons of fractions are slow
         return number
     return number if LEAST_SIZE <= abs(number) <= MOST_SIZE else None
+
+
+def _from_text(text: str) -> Fraction:
+    """Parse ``"0.1"`` or ``"1/3"``; ValueError for absurd lengths and exponents."""
+    if len(text) > LONGEST_TEXT:
+        raise ValueError
+    if "/" in text:
+        return Fraction(text)
+    decimal = Decimal(text.strip())
+    if not decimal.is_finite() or abs(decimal.adjusted()) > MOST_DIGITS:
+        raise ValueError
+    return Fraction(decimal)
 
 
 def _is_number(value: Any) -> bool:

@@ -237,12 +237,9 @@ def _draw(
 ) -> tuple[Axes, PathCollection]:
     """Draw one panel without a color bar."""
     try:
-        places = np.array(channel.outputs, dtype=float).reshape(-1, 2)
-        x, y = places.T
+        x, y = np.array(channel.outputs, dtype=float).reshape(len(channel.outputs), 2).T
     except (TypeError, ValueError):
         raise InputError("outputs", "points as the outputs", shown(channel.outputs)) from None
-    if len(places) != len(channel.outputs):
-        raise InputError("outputs", "points as the outputs", shown(channel.outputs))
     truth = tuple(map(float, point))
     title = title or "reports of the cross, ({:g}, {:g})".format(*truth)
     ax = titled_axes(ax, title, "first", "second", size=SIZE)

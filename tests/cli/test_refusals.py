@@ -148,7 +148,7 @@ WRONG = {
     f"{LEAKAGE} --prior 0.5,0.1": "--prior: expected ",
     f"{LEAKAGE} --prior 0.5,0.5": "prior: expected 3 prob",
     f"{LEAKAGE} --prior none.toml": "none.toml: cannot read the file",
-    f"{LEAKAGE} --shuffled 9": "leakage: --shuffled and --delta need",
+    f"{LEAKAGE} --shuffled 9": "--shuffled: needs --delta",
     f"{LEAKAGE} --shuffled 0 --delta .1": "n: expected",
     f"{LEAKAGE} --shuffled 9 --delta 2": "delta: expected",
     MECHANISM.replace("-response", ""): "kind: expected one of randomized-response, hadamard-resp",
