@@ -251,7 +251,7 @@ class ScalarEstimate:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Tabular):
     """An estimated distribution of the inputs.
 

@@ -16,9 +16,6 @@ from mechdesign.labels import labels_of
 BITS = 62
 """Entries are whole multiples of 2**-62, so that a row fits machine integers."""
 
-HALF = BITS // 2
-MASK = (1 << HALF) - 1
-
 DUST = 1e-200
 
 ROW_TOLERANCE = 1e-9
@@ -26,12 +23,25 @@ ROW_TOLERANCE = 1e-9
 
 
 def whole_matrix(numerators: Any, bits: int) -> AnyArray:
-    """Return integers >= 0 whose rows sum to ``2**bits`` as an array that cannot be written to."""
-    table = _integers(numerators, bits)
-    if table.size == 0:
-        raise InputError("numerators", "a matrix", "none", fault="the matrix is empty")
-    _check_rows(table, bits)
-    return _frozen(table)
+    """Return integers >= 0 whose rows sum to ``2**bits`` as an array that cannot be written to.
+
+    They are machine integers where those serve.
+    """
+    rows = _rows(numerators)
+    if not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
+        fault = "the rows must be of one length, and not empty"
+        raise InputError("numerators", "a matrix", "others", fault=fault)
+    for x, row in enumerate(rows):
+        if min(row) < 0:
+            raise InputError(f"numerators[{x}]", "integers >= 0", min(row))
+        if sum(row) != 1 << bits:
+            raise InputError(f"numerators[{x}]", f"a sum of 2**{bits}", sum(row))
+    if bits <= BITS:  # a copy of bytes cannot be made writeable again
+        table: AnyArray = np.array(rows, dtype=np.int64)
+        return np.frombuffer(table.tobytes(), dtype=np.int64).reshape(table.shape)
+    table = np.array(rows, dtype=object)
+    table.flags.writeable = False
+    return table
 
 
 def rounded_rows(matrix: Sequence[Sequence[Any]]) -> list[list[int]]:
@@ -65,57 +75,21 @@ def _entry_of(value: Any, key: str) -> Fraction:
     return as_fraction(value, key)
 
 
-def _rows(matrix: Any, key: str) -> list[list[Any]]:
-    expected = "a matrix: a list of rows"
-    rows = listed(matrix, key, expected)
-    if any(labels_of(part, key) is not None for part in (matrix, *rows)):
+def _rows(numerators: Any) -> list[list[int]]:
+    """Return the rows of a matrix of integers."""
+    given: Any = numerators
+    if isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype == np.int64:
+        return list(given.tolist())
+    rows = listed(numerators, "numerators", "a matrix: a list of rows")
+    if any(labels_of(part, "numerators") is not None for part in (numerators, *rows)):
         hint = "Channel.from_matrix takes probabilities by label"
-        raise InputError(key, "integers by position", "labels", hint, "the matrix has labels")
-    return [listed(row, f"{key}[{x}]", "a list of integers") for x, row in enumerate(rows)]
-
-
-def _integers(numerators: Any, bits: int) -> AnyArray:
-    """Return a matrix of integers, of machine integers where those serve."""
-    given = numerators
-    if not (isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype == np.int64):
-        rows = [[_integer(entry) for entry in row] for row in _rows(numerators, "numerators")]
-        if not rows or any(len(row) != len(rows[0]) for row in rows):
-            fault = "the rows must be of one length, and not empty"
-            raise InputError("numerators", "a matrix", "others", fault=fault)
-        given = np.array(rows, dtype=object).reshape(len(rows), len(rows[0]))
-        for x, row in enumerate(rows):
-            if any(not 0 <= entry <= 1 << bits for entry in row):
-                _refuse(x, row, bits)
-    table: AnyArray = given.astype(np.int64 if bits <= BITS else object)
-    return table
-
-
-def _check_rows(table: AnyArray, bits: int) -> None:
-    """Raise unless all entries are at least 0 and all rows sum to 2**bits."""
-    if table.dtype == object:
-        good = [min(row) >= 0 and sum(row) == 1 << bits for row in table.tolist()]
-    else:  # in two halves, whose sums cannot overflow
-        high, low = (table >> HALF).sum(axis=1), (table & MASK).sum(axis=1)
-        whole = 1 << bits
-        right = (high + (low >> HALF) == whole >> HALF) & (low & MASK == whole & MASK)
-        good = (right & (table.min(axis=1) >= 0)).tolist()
-    if not all(good):
-        x = good.index(False)
-        _refuse(x, table[x].tolist(), bits)
-
-
-def _refuse(x: int, row: list[int], bits: int) -> None:
-    if min(row) < 0:
-        raise InputError(f"numerators[{x}]", "integers >= 0", min(row))
-    raise InputError(f"numerators[{x}]", f"a sum of 2**{bits}", sum(row))
-
-
-def _frozen(table: AnyArray) -> AnyArray:
-    """Return an array that cannot be made writeable again, where machine integers serve."""
-    if table.dtype == object:
-        table.flags.writeable = False
-        return table
-    return np.frombuffer(table.tobytes(), dtype=np.int64).reshape(table.shape)
+        fault = "the matrix has labels"
+        raise InputError("numerators", "integers by position", "labels", hint, fault)
+    entries = "a list of integers"
+    return [
+        [_integer(entry) for entry in listed(row, f"numerators[{x}]", entries)]
+        for x, row in enumerate(rows)
+    ]
 
 
 def _integer(entry: Any) -> int:
