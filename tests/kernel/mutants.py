@@ -94,6 +94,7 @@ CAUCHY = "moments that no law has are refused, and how far they are off is compu
 CHAINS = "a diagonal entry above 0 shortens no chain"
 
 EQUIVALENT: dict[str, str] = {
+    "claims.py verify_claims: 0 -> (1)": "a sign is 1 or -1",
     "relaxations/implied.py _closed: x != z and a is not None and a < least.get((x, z), a + 1)"
     " -> (a is not None and a < least.get((x, z), a + 1))": CHAINS,
     "proof.py least: abs(b - a) >= curvature -> (abs(b - a) > curvature)": "at the edge the"

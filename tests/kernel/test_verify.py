@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from fractions import Fraction
 from typing import Any
 
@@ -115,6 +116,25 @@ def test_a_users_own_notion_is_marked() -> None:
 
 
 CLAIM = FILE["privacy"][0]
+LEAST: list[tuple[dict[str, Any], float]] = [
+    ({"notion": "g-vulnerability", "limit": "0.8"}, -0.05),  # of a guess that is right at 0.75
+    ({"notion": "lift", "lower": 2, "upper": 2}, math.log(2) - 2),
+    ({"notion": "mine"}, 0),
+    ({"notion": "approximate-ldp", "epsilon": 1, "delta": "0.9"}, 0),
+]
+
+
+@pytest.mark.parametrize(("notion", "least"), LEAST)
+def test_a_leakage_is_negative_only_without_an_epsilon(
+    notion: dict[str, Any], least: float
+) -> None:
+    claim = {"notion": notion["notion"], "certified": True}
+    claim |= {key: float(notion[key]) for key in ("epsilon", "delta") if key in notion}
+    asked = {"problem": {"privacy": [*FILE["problem"]["privacy"], notion]}}
+    for off, why in ((1e-12, ""), (-0.01, "leaks more"), (0.01, "leaks less")):
+        claims = {"privacy": [CLAIM, {**claim, "leakage": least + off}]}
+        with refused(why) if why else nullcontext():
+            assert len(checked(asked, claims).claims) == 6
 
 
 @pytest.mark.parametrize(
