@@ -16,12 +16,12 @@ from mechdesign.kernel import packed, risk
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.documents import parse
 from mechdesign.kernel.gains import Entropy, Squares, units
-from mechdesign.kernel.generators import Block, Distance, Lift, Listed, ListedRow, Ratio
+from mechdesign.kernel.generators import Block, ListedRow, Ratio
 from mechdesign.kernel.laws.ratios import WHOLE, ConstantLaw
 from mechdesign.kernel.limits import Gauge
 from mechdesign.kernel.names.domains import Domain, Inputs
 from mechdesign.kernel.names.notions import Notion
-from mechdesign.kernel.objectives import Loss, Risk, distances, hamming
+from mechdesign.kernel.objectives import Risk, distances, hamming
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.common import Found
 from mechdesign.kernel.packed import (
@@ -30,7 +30,6 @@ from mechdesign.kernel.packed import (
     denominator_bits,
 )
 from mechdesign.kernel.proof import Program, safe_bound
-from mechdesign.kernel.relaxations import Tiles
 from mechdesign.kernel.statement import Statement
 from mechdesign.kernel.value import reference_prior
 from mechdesign.kernel.verify import verify
@@ -215,22 +214,6 @@ def test_the_common_denominator_is_of_the_exact_numbers_that_there_are(
     many = [f"1/{n}" for n in range(1, 200)]
     with pytest.raises(LimitError, match="products of digits"):
         denominator_bits(many)
-
-
-def test_tiles_are_of_points_row_by_row() -> None:
-    """Sides and steps alone do not make a grid, of the same sides as that of the losses."""
-    points, p = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)], (ONE / 6,) * 6
-    aim = Loss(distances(points, points, 1, "euclidean"), p)
-
-    def apart(places: list[tuple[int, int]]) -> Distance:
-        return Distance(ONE, "euclidean", tuple(tuple(map(Fraction, place)) for place in places))
-
-    swapped, turned = [*points[:3], *points[:2:-1]], [(a, b) for a in range(2) for b in range(3)]
-    assert Tiles((1, 2))(Statement(6, (Ratio(apart(points)),), (), aim)).k == 2
-    others = [Ratio(apart(swapped)), Ratio(apart(turned)), Ratio(apart(points), p)]
-    for part in (*others, Lift(ONE, ONE, Listed((p,)))):
-        with refused("points of a grid"):
-            Tiles((1, 2))(Statement(6, (part,), (), aim))
 
 
 def test_an_inverse_that_is_off_by_more_than_half_is_refused(
