@@ -453,8 +453,6 @@ def run(pool_file: Path, seed: int, numbers: range) -> Iterator[list[Any]]:
         command += ["--seed", str(seed), "--first", str(first), "--files", str(stop - first)]
         running, begun = None, first
         with subprocess.Popen(command, stdout=-1, stderr=-1, text=True, cwd=ROOT) as worker:
-            assert worker.stdout is not None
-            assert worker.stderr is not None
             for line in worker.stdout:
                 entry = json.loads(line)
                 first = running = entry[0]

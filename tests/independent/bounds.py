@@ -119,7 +119,6 @@ def relaxed(s: Statement, table: Any) -> Statement:
         size = s.k if part.matrix is None else len(part.matrix)
         priors = [distribution(p, size) for p in sequence(table["priors"])]
         need(part.has is not None and priors, "a set of priors")
-        assert part.has is not None
         need(all(map(part.has, priors)), "members of the set")
         return replace(s, cone=[*s.cone[:place], part.listed(priors), *s.cone[place + 1 :]])
     if kind == "restrict":
@@ -212,7 +211,6 @@ def forgotten(aim: Aim, kept: list[int], gone: list[int]) -> Aim:
     if aim.form == "gain":
         need(aim.gain is not None, "a gain")
         gain, k = aim.gain, len(kept) + len(gone)
-        assert gain is not None
         vectors = [*aim.vectors, aim.p]
         blind = aim.p and not any(v[x] for v in vectors for x in gone)
         if not aim.p:
@@ -260,7 +258,6 @@ def implied(s: Statement, alone: Any) -> Statement:
 
 def represented(s: Statement, r: list[int]) -> Statement:
     kept, aim = sorted(set(r)), s.aim
-    assert aim.weights is not None
     shares = []
     for x, i in enumerate(r):
         best = ONE if x == i else ZERO
@@ -296,7 +293,6 @@ def linearized(s: Statement, table: Any) -> Program:
     if kind in ("gain", "boxes"):
         need(aim.form == "gain" and aim.gain is not None, "a gain")
         gain = aim.gain
-        assert gain is not None
         return Program(aim.constant, [], gain=lambda q: gain(q)[0])
     if kind == "decoders":
         need(aim.form == "gain" and len(aim.vectors) == 1, "one square")
@@ -353,7 +349,6 @@ def multiplied(s: Statement, program: Program, stated: list[Any]) -> Fraction:
             rows = s.cone[index(block["place"], len(s.cone))].rows
             row = rows.get((block.get("side", ""), i, j))
             need(row is not None, "a row that exists")
-            assert row is not None
             cost = nodes[index(node, len(nodes))]
             for z, g in enumerate(row.net()):
                 if g:

@@ -208,7 +208,6 @@ def value(aim: Aim, columns: list[Vector], used: list[int], channel: dict[str, A
     if aim.form == "loss":
         return loss(aim, columns, used)
     if aim.form == "gain":
-        assert aim.gain is not None
         terms = [aim.gain(q) for q in columns]
         return aim.constant - sum(b for _, b in terms), aim.constant - sum(a for a, _ in terms)
     if aim.form == "reading":
@@ -287,7 +286,6 @@ def inverse(M: list[list[Fraction]]) -> list[list[Fraction]]:
     for x in range(k):
         pivot = next((n for n in range(x, k) if rows[n][x]), None)
         need(pivot is not None, "an invertible matrix")
-        assert pivot is not None
         rows[x], rows[pivot] = rows[pivot], rows[x]
         rows[x] = [v / rows[x][x] for v in rows[x]]
         for n in range(k):

@@ -17,7 +17,7 @@ Interval = tuple[Fraction, Fraction]
 ZERO, ONE = Fraction(0), Fraction(1)
 BITS = 200
 CONTEXT = MPIntervalContext()
-CONTEXT.prec = BITS + 40
+CONTEXT.prec = BITS
 TOLERANCE = Fraction(1, 10**12)
 """Relative tolerance for a stated float; a bound has none."""
 

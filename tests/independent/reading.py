@@ -54,7 +54,6 @@ def numbers(value: Any, whole: bool = False) -> list[Any]:
         return [Fraction(v) if type(v) is float and math.isfinite(v) else exact(v) for v in found]
     match = PACKED.fullmatch(value)
     need(match, "packed numbers")
-    assert match is not None
     kind, count, data = match.groups()
     need((kind[0] == "u") == whole and len(count) < 8, "packed numbers of that kind")
     if int(count) > 100_000:

@@ -369,7 +369,6 @@ class Notion:
 
     def _prior(self) -> Prior:
         need(self.prior is not None, "a prior")
-        assert self.prior is not None
         return self.prior
 
     def _named(
@@ -490,7 +489,6 @@ def blocks(table: dict[str, Any], inputs: Inputs) -> list[int]:
         need(sorted(itertools.chain(*stated)) == list(range(k)) and all(stated), "a partition")
         return [next(n for n, b in enumerate(stated) if x in b) for x in range(k)]
     need(shape is not None, "a grid")
-    assert shape is not None
     high, wide = (index(table.get(key), k + 1) for key in ("block_rows", "block_columns"))
     need(high and wide and not shape[0] % high and not shape[1] % wide, "blocks that fill the grid")
     return [x // shape[1] // high * k + x % shape[1] // wide for x in range(k)]

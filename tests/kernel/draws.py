@@ -99,7 +99,7 @@ class Plain(Oracle):
 
     kind = "plain"
 
-    def linear(self, statement: Statement):  # type: ignore[no-untyped-def]
+    def linear(self, statement: Statement):
         def price(cost: Cost, prices: Cost, region: Ends | None) -> Cost:
             return cost
 

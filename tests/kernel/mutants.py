@@ -186,8 +186,6 @@ def changes(node: ast.AST) -> Iterator[ast.AST | str]:
         yield from _arithmetic(node)
     elif isinstance(node, ast.UnaryOp) and _is_ceiling(node):
         inner = node.operand
-        assert isinstance(inner, ast.BinOp)
-        assert isinstance(inner.left, ast.UnaryOp)
         yield ast.BinOp(inner.left.operand, inner.op, inner.right)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not):
         yield node.operand
@@ -276,7 +274,6 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
             after = other if isinstance(other, str) else ast.unparse(other)
             after = after if isinstance(node, ast.stmt) else f"({after})"
             if isinstance(node, ast.If):
-                assert isinstance(other, ast.If)
                 end = starts[node.test.end_lineno - 1] + node.test.end_col_offset
                 start = starts[node.test.lineno - 1] + node.test.col_offset
                 before, after = raw[start:end].decode(), f"(not ({raw[start:end].decode()}))"

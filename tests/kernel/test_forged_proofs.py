@@ -42,7 +42,7 @@ WEIGHED = tuple(tuple(p * v for v in unit) for p, unit in zip(P, UNITS, strict=T
 
 LDP = Ratio(Constant(ONE))
 BLOCKS = Ratio(Constant(ONE, (0, 0, 1)))
-NEIGHBORS = Ratio(Matrix(((0, 1, "inf"), (1, 0, 1), ("inf", 1, 0))))  # type: ignore[arg-type]
+NEIGHBORS = Ratio(Matrix(((0, 1, "inf"), (1, 0, 1), ("inf", 1, 0))))
 LIP = Lift(ONE, ONE, Listed((P,)))
 PML = Lift(None, ONE, Listed((P,)))
 BALL = Lift(ONE, ONE, Ball(P, Fraction(1, 10)))
@@ -74,7 +74,7 @@ def of(cone: Any, aim: Objective, *limits: Any) -> Statement:
 
 ASKED, OF_MEAN, LEAKING = of(LDP, LOSS), of(LDP, MEAN), of(LDP, LOSS, LEAKAGE)
 KNOWING, LIKE = of(None, LOSS, KNOWN), of(LDP, ALIKE)
-ONE_WAY = Ratio(Matrix((("inf", 1, "inf"), ("inf", "inf", 1), ("inf",) * 3)))  # type: ignore[arg-type]
+ONE_WAY = Ratio(Matrix((("inf", 1, "inf"), ("inf", "inf", 1), ("inf",) * 3)))
 PARTLY = Ratio(Matrix(((ONE,) * 3, ("inf", ONE, ONE), (ONE,) * 3)))
 OF_ALL = Statement(3, (PARTLY, Lift(None, ONE, Listed((UNIFORM,)))), (), LOSS)
 SOME = Ratio(Matrix(((ONE, ONE, "inf"), (ONE,) * 3, (ONE,) * 3)))
@@ -116,7 +116,6 @@ def part(*entry: Any) -> Slots:
 
 def prove(statement: Statement, certificate: Slots) -> Fraction:
     found = read(Certificate, json.loads(json.dumps(certificate)), "certificate")
-    assert isinstance(found, Certificate)
     return found.bound(statement, Steps(10**7))
 
 

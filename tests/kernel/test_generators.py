@@ -178,8 +178,6 @@ def test_distances_on_a_line_are_exact_and_roots_are_rounded_as_asked() -> None:
     assert not Distance(HALF, "manhattan", plane).is_rooted
     for unit in (HALF, -HALF):
         low, high = (Distance(unit, "euclidean", plane).at(0, 1, up=up) for up in (False, True))
-        assert low is not None
-        assert high is not None
         assert low**2 < 2 * unit**2 < high**2 or high**2 < 2 * unit**2 < low**2
         assert 0 < high - low < Fraction(1, 10**30)
         assert Distance(unit, "euclidean", plane).at(1, 1, up=True) is None

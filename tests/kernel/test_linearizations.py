@@ -65,8 +65,6 @@ def tree(rng: random.Random, k: int, depth: int) -> Tree:
 def least_cost(program: Program, q: Vector, p: Vector) -> Fraction:
     """Return the largest cost of the boxes that hold a column; no box: fail."""
     r, found = [v / dot(p, q) for v in q], []
-    assert program.nodes is not None
-    assert program.regions is not None
     for cost, (low, high) in zip(program.nodes, program.regions, strict=True):
         if all(a <= v <= b for a, v, b in zip(low, r, high, strict=True)):
             found.append(sum((c * v for c, v in zip(cost, q, strict=True)), 0 * ONE) / UNIT)
@@ -303,7 +301,6 @@ def test_joined_prices_are_below_every_column_and_tight() -> None:
         nodes = tuple(sorted(inner | {min(ends) - rng.randint(0, 1), max(ends) + 1, min(ends)}))
         program = Decoders(nodes)(of_square(v, p, constant=ONE / 7))
         assert program.constant == ONE / 7
-        assert program.nodes is not None
         assert program.nodes[0][0] == floor((nodes[0] ** 2 * p[0] - 2 * nodes[0] * v[0]) * UNIT)
         safe = exact(program.join(program.nodes))
         for q in channel(rng, k, 3):
@@ -353,7 +350,6 @@ def test_the_bound_of_all_channels_is_tight() -> None:
             Numbers(2 * a * b for a, b in zip(w, f, strict=True)),
         )
         program = line(of_reading(f, w))
-        assert program.nodes is not None
         safe = exact(program.join(program.nodes[:-2]))
         for u, a, b in zip(safe, w, f, strict=True):
             assert 0 <= -a * b * b - u <= ROUNDED

@@ -37,7 +37,7 @@ def nodes(*costs: tuple[int, ...]) -> list[Cost]:
 def block(of: str, place: int, *entries: tuple[int, int, int, Fraction]) -> Block:
     """Entries are (node, x, other, weight)."""
     columns = list(zip(*entries, strict=True))
-    node, x, other = (Places(column) for column in columns[:3])  # type: ignore[arg-type]
+    node, x, other = (Places(column) for column in columns[:3])
     return Block(of, place, node, x, Weights(columns[3]), other)
 
 
@@ -48,7 +48,7 @@ class Recorder(Plain):
         self.asked: list[tuple[Cost, Cost, Ends | None]] = []
         self._most = most
 
-    def linear(self, statement: Statement):  # type: ignore[no-untyped-def]
+    def linear(self, statement: Statement):
         def price(cost: Cost, prices: Cost, region: Ends | None) -> Cost:
             self.asked.append((cost, prices, region))
             return cost

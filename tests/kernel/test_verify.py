@@ -80,7 +80,6 @@ def checked(*changes: dict[str, Any]) -> Verified:
 def test_a_file_is_verified_in_sentences() -> None:
     found = checked()
     assert found.value == Fraction(1, 4)
-    assert found.bound is not None
     assert BOUND <= found.bound <= found.value
     assert str(found).splitlines() == [
         "verified  rows sum to 1 exactly: integers over 2**2",

@@ -76,7 +76,6 @@ DISTANCES = ["euclidean", "manhattan"]
 
 def noise_for(problem: Problem) -> LatticeNoise:
     notion = problem.sole_notion(MetricPrivacy)
-    assert notion is not None
     kind = PlanarLaplace if notion.distance == "euclidean" else GeometricNoise
     return kind(problem.domain, notion)
 
@@ -93,7 +92,6 @@ def checked(problem: Problem, noise: LatticeNoise) -> tuple[Torus, Statement]:
 @given(problem=problems(), block=st.sampled_from([0, 1, 2, 3]))
 def test_the_value_is_that_of_all_rows(problem: Problem, block: int) -> None:
     noise, loss, domain = noise_for(problem), problem.expected_loss, problem.domain
-    assert loss is not None
     if block:
         name = {"mean-squared-distance": "squared"}.get(loss.name, loss.name)
         noise = noise.remapped(problem.prior, name, block)
@@ -167,8 +165,6 @@ def test_an_honest_file_is_accepted_and_its_numbers_are_those_of_the_problem(
     document: Document,
 ) -> None:
     verified, best = verify(document), design(CITY)
-    assert verified.value is not None
-    assert verified.bound is not None
     assert best.gap < 1e-6
     assert 0.95 * best.value <= verified.bound <= best.value <= verified.value <= 1.2 * best.value
     assert document["value"] == pytest.approx(float(verified.value), rel=1e-15)
@@ -333,7 +329,7 @@ def replaced(draw: st.DrawFn) -> tuple[Problem, LatticeNoise]:
 def test_both_ways_to_sum_the_loss_agree(given_: tuple[Problem, LatticeNoise]) -> None:
     """The loss from far inputs is rounded up, by a millionth at most."""
     noise, statement = checked(*given_)
-    masses, _ = over_one_denominator(statement.objective.weights)  # type: ignore[union-attr, arg-type]
+    masses, _ = over_one_denominator(statement.objective.weights)
     m = noise.sides[1]
     prior = [masses[a : a + m] for a in range(0, len(masses), m)]
     moves = laws_design._Moves(noise, statement)

@@ -63,7 +63,6 @@ def test_bounds_of_a_block_are_those_of_all_pairs(seed: int) -> None:
             assert found is None
         else:
             most = max([ONE, *(m for m in known if m is not None)])
-            assert found is not None
             assert 0 <= Fraction(found, 1 << GRID) - most < Fraction(1, 1 << GRID)
 
 
@@ -91,7 +90,6 @@ def test_prices_are_safe_after_any_number_of_steps(
         part = Ratio(Constant(exponent(rng)))
         statement = Statement(k, (part,), (), gained(k, p=prior(rng, k)))
         most = statement.ratio(0, 1)
-        assert most is not None
         c, u = cost(rng, k), cost(rng, k)
         safe = OneBudget().linear(statement)(list(c), list(u), None)
         d = [a - b for a, b in zip(c, safe, strict=True)]

@@ -56,7 +56,7 @@ def chain(rng: random.Random, k: int, order: list[int]) -> Ratio:
     table: list[list[object]] = [["inf"] * k for _ in range(k)]
     for x, z in pairwise(order):
         table[x][z], table[z][x] = exponent(rng), exponent(rng)
-    return Ratio(Matrix(tuple(map(tuple, table))))  # type: ignore[arg-type]
+    return Ratio(Matrix(tuple(map(tuple, table))))
 
 
 def cycle(rng: random.Random, k: int) -> tuple[Ratio, tuple[Facet, ...]]:
@@ -66,7 +66,7 @@ def cycle(rng: random.Random, k: int) -> tuple[Ratio, tuple[Facet, ...]]:
     pairs = [(x, after[n - 1]) for n, x in enumerate(after)]
     for x, z in pairs:
         table[x][z] = exponent(rng)
-    part = Ratio(Matrix(tuple(map(tuple, table))))  # type: ignore[arg-type]
+    part = Ratio(Matrix(tuple(map(tuple, table))))
     return part, tuple(Facet(0, x, z) for x, z in pairs)
 
 
@@ -142,7 +142,7 @@ def test_prices_are_safe(name: str) -> None:
             continue
         taken += 1
         if isinstance(oracle, Rays):
-            columns, p = rays(statement), statement.objective.p  # type: ignore[union-attr]
+            columns, p = rays(statement), statement.objective.p
             for gain in gains(rng, k, p):
                 safe_for_gain(statement, oracle, gain, cost(rng, k), columns)
     assert taken > 20

@@ -122,7 +122,6 @@ def test_one_budget_of_two_inputs_is_proved_to_its_optimum() -> None:
     """With the product of its two rows T is 0: any surplus will do."""
     statement, gain = Statement(2, (Ratio(Constant(ONE)),), (), gained(2)), gained(2)
     M = statement.ratio(0, 1)
-    assert M is not None
     best = (M * M + 1) / (2 * (M + 1) ** 2)  # (g / sum) of q = (M, 1)
     oracle = products(Fraction(1, 10**12), [(0, 1), (1, 0)], [(0, 1, 1 / (2 * (M + 1) ** 2))])
     safe = oracle.gain(statement, gain, [-int(best * UNIT)] * 2)

@@ -81,7 +81,7 @@ def test_a_direction_must_have_weights_where_something_is_missing() -> None:
 
 def test_rays_with_a_negative_entry_are_refused() -> None:
     statement, gain = Statement(2, (), (), gained(2)), gained(2)
-    oracle = Rays(Given(Found([[1, 1], [2, -1]])))  # type: ignore[arg-type]
+    oracle = Rays(Given(Found([[1, 1], [2, -1]])))
     with refused("negative entry"):
         oracle.linear(statement)
     with refused("negative entry"):
@@ -91,7 +91,7 @@ def test_rays_with_a_negative_entry_are_refused() -> None:
 def test_a_claim_and_a_rest_are_paid() -> None:
     """The claim is at least paid; the rest takes max(0, d) of each unit vector."""
     statement = Statement(2, (), (), gained(2))
-    claimed = Rays(Given(Found([[1, 1]], claim=(7, 2))))  # type: ignore[arg-type]
+    claimed = Rays(Given(Found([[1, 1]], claim=(7, 2))))
     assert claimed.linear(statement)([0, 0], [0, 0], None) == [-4, -4]
     assert claimed.linear(statement)([0, 0], [8, 8], None) == [0, 0]
     seen = []
@@ -100,7 +100,7 @@ def test_a_claim_and_a_rest_are_paid() -> None:
         seen.append(D)
         return [2 * v for v in D]
 
-    partly = Rays(Given(Found([[1, 1]], rest=rest)))  # type: ignore[arg-type]
+    partly = Rays(Given(Found([[1, 1]], rest=rest)))
     assert partly.linear(statement)([0, 0], [3, -9], None) == [3 - 6, -9]
     assert seen == [[3, 0]]
 
@@ -180,7 +180,7 @@ def test_steps_grow_with_the_lists_of_a_certificate() -> None:
 class Never(Subsets):
     """A source that must not be asked."""
 
-    def __call__(self, *_: object) -> object:  # type: ignore[override]
+    def __call__(self, *_: object) -> object:
         raise AssertionError("work was begun")
 
 

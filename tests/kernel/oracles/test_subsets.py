@@ -56,7 +56,7 @@ def test_one_ray_of_each_class_is_enough(seed: int) -> None:
     rng = random.Random(seed)
     k = rng.randint(1, 5)
     statement, groups, prices = symmetric(rng, k)
-    p = statement.objective.p  # type: ignore[union-attr]
+    p = statement.objective.p
     columns = rays(statement)
     some = rng.choice((groups, groups[:1]))
     for gain in (Squares(units(p), p), Entropy.of_inputs(p), Squares((p,), p, (ONE / 3,))):
@@ -92,7 +92,7 @@ def walk(rng: random.Random, statement: Statement, p: Vector, blocks: Blocks, c:
     ends, slopes, k = [], [], statement.k
     for block in blocks or (tuple(range(k)),):
         known = [[statement.ratio(x, z) for z in block if z != x] for x in block]
-        most = max([max(m) for m in known if None not in m], default=ONE)  # type: ignore[type-var]
+        most = max([max(m) for m in known if None not in m], default=ONE)
         raised = sum((p[x] for x, m in zip(block, known, strict=True) if None not in m), ZERO)
         low = sum((p[x] for x in block), ZERO) / most
         width, inner = (1 - 1 / most) * raised, rng.randint(0, 3)
@@ -138,7 +138,6 @@ def test_a_walk_with_good_slopes_rules_out_all_that_its_claim_pays() -> None:
         p, u = (ONE / k,) * k, [cost(rng, 1)[0]] * k
         statement = Statement(k, (Ratio(Constant(exponent(rng))),), (), gained(k, p=p))
         most = statement.ratio(0, 1)
-        assert most is not None
         low = 1 / most
         sizes = [low + (1 - low) * Fraction(n, k) for n in range(k + 1)]
         near = Fraction(1, 10**7)
