@@ -35,7 +35,7 @@ KERNEL = ROOT / "mechdesign" / "kernel"
 GENERAL = [
     f"tests/kernel/test_{name}.py"
     for name in (
-        "mutants_killed",
+        "gains",
         "limits",
         "generators",
         "names",

@@ -16,16 +16,20 @@ import pytest
 
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.names import Compiled, Notion, ProblemTable, Utility, compile_problem
+from mechdesign.kernel.names.domains import Domain, Inputs
+from mechdesign.kernel.objectives import Risk, distances, hamming
 from mechdesign.kernel.schema import read, write
-from mechdesign.kernel.statement import private
-from mechdesign.kernel.value import decoder, value
+from mechdesign.kernel.statement import Statement, private
+from mechdesign.kernel.value import decoder, reference_prior, value
 from tests.independent import files, statement as independent
 from tests.independent.files import leakage
 from tests.independent.rationals import Interval
 from tests.independent.reading import labels, read_domain
 from tests.independent.statement import read_aim
+from tests.kernel.draws import refused
 
 K, WHOLE = 4, 1 << 20
+ONE, ZERO = Fraction(1), Fraction(0)
 PRIOR = [Fraction(n, 10) for n in (1, 2, 3, 4)]
 PRIORS = [[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1]]
 GRID = {"grid": {"rows": 2, "columns": 2, "spacing": "1/2"}}
@@ -343,3 +347,67 @@ def test_mixtures_and_risks_are_of_inputs_that_occur() -> None:
         compiled(utility={"objective": "chi-squared", **mixtures}, prior=prior)
     with pytest.raises(CertificateError, match="a prior without zeros"):
         compiled(utility={"objective": "l2-risk"}, prior=prior)
+
+
+def test_only_outputs_that_are_a_grid_of_inputs_have_sides() -> None:
+    points = [(a, b) for a in range(2) for b in range(3)]
+    assert hamming(points, points).grid == (2, 3)
+    assert hamming(list("abc"), list("abc")).grid == (1, 3)
+    assert hamming(points, points[::-1]).grid is None
+    for kind in ("euclidean", "squared"):
+        assert distances(points, points, 1, kind).grid == (2, 3)
+        assert distances(points, points[::-1], 1, kind).grid is None
+    uneven = [(a, b) for a in range(2) for b in (0, 1, 3)]
+    assert distances(uneven, uneven, 1, "euclidean").grid is None
+
+
+def test_an_output_of_points_is_the_number_of_one() -> None:
+    on = Inputs((0, 1), ((ONE,), (2 * ONE,)), spacing=None)
+    assert on.target(1) == (2,)
+    for output in (2, -1, True, (0, 1)):
+        with refused("not the number of a point"):
+            on.target(output)
+
+
+def test_labels_have_coordinates_if_all_are_numbers() -> None:
+    assert Domain(values=(1, 2.5)).inputs().points == ((1,), (Fraction(5, 2),))
+    assert Domain(values=(1, "a")).inputs().points is None
+
+
+def test_blocks_of_rows_and_columns_need_a_grid() -> None:
+    block = Notion("block", {"epsilon": ONE, "block_rows": 1, "block_columns": 1})
+    for on in (Inputs((0, 1)), Inputs(((0, 0), 5)), Inputs(((0, 0), (0, 1)), spacing=None)):
+        with refused("need a grid"):
+            block.asked(on)
+
+
+def test_budgets_and_distances_are_not_negative() -> None:
+    on = Inputs((0, 1), prior=(ONE / 2, ONE / 2))
+    with refused("a budget is below 0"):
+        Notion("context-aware", {"matrix": (("inf", -ONE), (ONE, "inf"))}).asked(on)
+    for table in ((), ((ONE,),), ((ONE, ZERO), (ONE,)), ((), ()), ((ZERO, -ONE), (ONE, ZERO))):
+        with refused("expected distances >= 0"):
+            Notion("attack-error", {"least": ONE, "distance": table}).asked(on)
+
+
+@pytest.mark.parametrize(("distance", "irrational"), [("euclidean", True), ("squared", False)])
+def test_an_attack_has_two_ends_where_distances_are_irrational(
+    distance: str, irrational: bool
+) -> None:
+    on = Inputs((0, 1), ((ZERO, ZERO), (ONE, ONE)), None, (ONE / 2, ONE / 2))
+    (gauge,) = Notion("attack-error", {"least": ONE, "distance": distance}).asked(on)
+    assert (gauge.below is not None) == irrational
+    assert (gauge.nets(weak=True) != gauge.nets(weak=False)) == irrational
+
+
+@pytest.mark.parametrize("p", [(ONE / 3, 2 * ONE / 3), None])
+def test_an_estimator_of_the_worst_case_is_made_for_the_prior_given(p: Any) -> None:
+    found = reference_prior(Statement(2, (), (), Risk(False, None)), p)
+    assert found == (p or (ONE / 2, ONE / 2))
+
+
+def test_no_information_leaves_inputs_without_mass_free() -> None:
+    on = Inputs((0, 1, 2, 3), prior=(ZERO, ONE / 2, ONE / 2, ZERO))
+    (part,) = Notion("mutual-information", {"epsilon": ZERO}).asked(on)
+    bounded = {(x, z) for x in range(4) for z in range(4) if part.exponents.at(x, z, up=True) == 0}
+    assert bounded == {(1, 2), (2, 1)}

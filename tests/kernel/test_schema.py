@@ -13,8 +13,9 @@ from typing import Any, ClassVar, Literal
 import pytest
 
 from mechdesign.errors import CertificateError, LimitError
+from mechdesign.kernel import packed
 from mechdesign.kernel.documents import canonical, parse
-from mechdesign.kernel.packed import Numbers, Places, Weights, exact
+from mechdesign.kernel.packed import Numbers, Places, Weights, denominator_bits, exact
 from mechdesign.kernel.schema import Label, Signed, Whole, read, tables, write
 from mechdesign.kernel.verify import verify
 from mechdesign.resources import allow
@@ -144,6 +145,7 @@ BARE: dict[str, Any] = {
         ({"bytes": 10}, " " * 11),
         ({"entries": 3}, "[1,2,3,4,5]"),
         ({"lists": 2}, "[[],[]]"),
+        ({"lists": 6}, "[{}, {}, {}, {}, {}, {}]"),
         ({"levels": 2}, '["[[[",[[]]]'),
         ({"digits": 4}, "12345"),
     ],
@@ -200,3 +202,16 @@ def test_another_document_is_refused_in_one_line(document: Any, why: str) -> Non
     with pytest.raises(CertificateError, match=why) as error:
         verify(document)
     assert "\n" not in str(error.value)
+
+
+def test_the_common_denominator_is_of_the_exact_numbers_that_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert denominator_bits({"prior": ["1/3", "2/3"]}) == 2
+    assert denominator_bits(["-0.25", "1.5e-1", "1e2", "1/7", "a"]) == (7 * 100).bit_length()
+    assert denominator_bits([]) == 1
+    monkeypatch.setattr(packed, "MOST_PRODUCTS", 6000)
+    assert denominator_bits([f"1/{n}" for n in range(1, 50)]) < 100
+    many = [f"1/{n}" for n in range(1, 200)]
+    with pytest.raises(LimitError, match="products of digits"):
+        denominator_bits(many)

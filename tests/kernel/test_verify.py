@@ -197,3 +197,22 @@ def test_work_is_refused_before_it_begins() -> None:
     problem = {"domain": {"values": many}, "utility": {"objective": "mutual-information"}}
     with allow(steps=10), pytest.raises(LimitError, match=r"the statement.*allow steps"):
         checked({"problem": problem})
+
+
+def test_a_file_that_breaks_the_reader_is_malformed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(document: object) -> None:
+        raise KeyError("x")
+
+    monkeypatch.setitem(verify.__globals__, "read_file", broken)
+    with refused("the file is malformed"):
+        checked()
+
+
+def test_a_value_that_is_its_bound_does_not_exceed_it() -> None:
+    """Under constraints of the user's own, of a loss and of an accuracy."""
+    own: dict[str, Any] = {"problem": {"constraints": ["x"]}}
+    met = {**NUMERIC, "gap": 0.0, "status": "optimal"}
+    assert "NOT checked" in checked(own, {**met, "bound": 0.25}).claims[-1]
+    accuracy = {key: entry for key, entry in ACCURACY.items() if key != "certificate"}
+    own["problem"] = {**accuracy["problem"], **own["problem"]}
+    assert "NOT checked" in checked(accuracy, own, {**met, "bound": 0.75}).claims[-1]

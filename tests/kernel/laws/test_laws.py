@@ -305,3 +305,11 @@ def test_a_part_keeps_its_own_epsilon() -> None:
         else:
             with pytest.raises(CertificateError, match="more than its epsilon"):
                 part.ratios(5)
+
+
+def test_unary_encoding_that_prefers_zeros_leaks_as_much() -> None:
+    """Of p < q the odds are turned over."""
+    p, q = Fraction(1, 4), Fraction(1, 2)
+    keys = {"digits": 1, "others": 1, "held": WHOLE // 4}
+    law = ConstantLaw("optimized-unary-encoding", keys)
+    assert law.ratios(3).ratio == q * (1 - p) / (p * (1 - q)) == 3

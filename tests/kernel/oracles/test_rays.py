@@ -42,6 +42,7 @@ from mechdesign.resources import allow
 from tests.kernel.draws import gained, ratio, refused
 
 ONE = Fraction(1)
+K3 = (ONE / 2, ONE / 3, ONE / 6)
 DD = Rays(DoubleDescription())
 
 
@@ -195,3 +196,33 @@ def test_work_beyond_the_limit_is_not_begun() -> None:
         if gain and place != 4:
             with pytest.raises(LimitError, match="oracle"):
                 Certificate(AsGain(), oracle).bound(stated(5), Steps(10))
+
+
+def test_a_claim_of_a_source_is_paid_for() -> None:
+    """Prices fall by what the source claims that other rays may need: 2/3 for a weight of 1."""
+    source = Given(Found([[1, 1, 1]], claim=(2, 3)))
+    statement = Statement(3, (), (), gained(3, p=K3))
+    prices = [-(1 << 200)] * 3
+    safe = Rays(source).gain(statement, Squares(units(K3), K3), prices)
+    for u, v, p in zip(prices, safe, K3, strict=True):
+        assert u - v == pytest.approx(2 / 3 * float(p * 6), rel=0, abs=1)
+
+
+def test_a_claim_is_rounded_up() -> None:
+    even = (ONE / 2, ONE / 2)
+    source = Given(Found([[1, 1]], claim=(1, 3)))
+    statement = Statement(2, (), (), gained(2, p=even))
+    prices = [-(1 << 200)] * 2
+    safe = Rays(source).gain(statement, Squares(units(even), even), prices)
+    assert all(u - v >= Fraction(1, 3) for u, v in zip(prices, safe, strict=True))
+
+
+def test_prices_of_rays_are_not_saved_by_a_claim_of_nothing() -> None:
+    """The dearer of the claim and the rays decides."""
+    statement, gain = Statement(3, (), (), gained(3, p=K3)), Squares(units(K3), K3)
+    found = [
+        Rays(Given(Found([[1, 1, 1]], claim=claim))).gain(statement, gain, [0, 0, 0])
+        for claim in (None, (-1, 1), (5 * UNIT, 1))
+    ]
+    assert found[0] == found[1]
+    assert all(a > b for a, b in zip(found[0], found[2], strict=True))
