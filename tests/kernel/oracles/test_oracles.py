@@ -1,52 +1,84 @@
-"""Prices of each oracle are safe on all extreme rays of a cone, and exact on cones of its kind."""
+"""Prices of each oracle are safe on all extreme rays of a cone, and exact on cones of its kind.
+
+One budget is safe for any blocks and weights; a multiplier of the information on every column; a
+knapsack for every prior of a set; products of rows wherever T is positive.
+"""
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
+from contextlib import nullcontext
 from fractions import Fraction
 from itertools import pairwise
 
 import pytest
 
 from mechdesign.errors import CertificateError
-from mechdesign.kernel.gains import Squares
-from mechdesign.kernel.generators import Cone, Constant, Distance, Lift, Listed, Matrix, Ratio, Rows
+from mechdesign.kernel.arithmetic import UNIT
+from mechdesign.kernel.gains import Entropy as EntropyGain, Squares, units
+from mechdesign.kernel.generators import (
+    Ball,
+    Box,
+    Cone,
+    Constant,
+    Distance,
+    Lift,
+    Listed,
+    Matrix,
+    Ratio,
+    Rows,
+)
+from mechdesign.kernel.limits import Information
 from mechdesign.kernel.oracles import (
     Classes,
     DoubleDescription,
+    Entropy,
     Facet,
     Knapsack,
     Line,
     OneBudget,
     Orthant,
+    Products,
     Rays,
     Simplicial,
     Subsets,
+    linear,
 )
-from mechdesign.kernel.packed import Numbers
-from mechdesign.kernel.proof import Oracle
+from mechdesign.kernel.oracles.common import GRID, ceilings
+from mechdesign.kernel.packed import Numbers, Places, Weights
+from mechdesign.kernel.proof import Oracle, Program, safe_bound
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import (
-    ONE,
+    KINDS,
+    Vector,
+    channel,
     cone,
     cost,
+    dot,
+    exact,
     exponent,
     gained,
     gains,
     least_cost,
     lift,
     most_gain,
+    number,
     numbers,
     prior,
+    private_column,
     proved,
     proved_gain,
+    ratio,
     rays,
+    refused,
     safe_for_costs,
     safe_for_gain,
     some_blocks,
 )
 
+ONE, ZERO = Fraction(1), Fraction(0)
 Case = Callable[[random.Random, int], tuple[Statement, Oracle]]
 """Draws a statement on so many inputs, and an oracle for it."""
 
@@ -223,3 +255,353 @@ def test_the_bound_on_gains_is_that_of_the_best_mixture_of_rays(name: str) -> No
                 classes = Rays(Classes((tuple(range(k)),)))
                 found = proved_gain(statement, gain, even, classes)
                 assert found == pytest.approx(most, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_bounds_of_a_block_are_those_of_all_pairs(seed: int) -> None:
+    """Inputs that nothing tells apart share one bound: as if each pair was asked."""
+    rng = random.Random(seed)
+    k = rng.randint(1, 6)
+    parts = tuple(ratio(rng, k, rng.choice(KINDS)) for _ in range(rng.randint(0, 3)))
+    statement = Statement(k, parts, (), None)
+    block = rng.sample(range(k), rng.randint(1, k))
+    for x, found in zip(block, ceilings(statement, block), strict=True):
+        known = [statement.ratio(x, z) for z in block if z != x]
+        if None in known:
+            assert found is None
+        else:
+            most = max([ONE, *(m for m in known if m is not None)])
+            assert 0 <= Fraction(found, 1 << GRID) - most < Fraction(1, 1 << GRID)
+
+
+def test_wide_prices_are_lowered_far_enough() -> None:
+    """After all of Newton's steps what is left is taken from the prices."""
+    rng = random.Random(4)
+    k = 5
+    huge = Ratio(Matrix(tuple(tuple(Fraction(20 * x + z) for z in range(k)) for x in range(k))))
+    for _ in range(10):
+        weights = tuple(Fraction(10) ** rng.randint(-30, 30) for _ in range(k))
+        statement = Statement(k, (huge,), (), gained(k, p=weights))
+        safe_for_costs(rng, statement, OneBudget())
+
+
+@pytest.mark.parametrize("steps", [2, 3, 40])
+def test_prices_are_safe_after_any_number_of_steps(
+    monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    """Prices fall by exactly the amount by which W ends below 0."""
+    monkeypatch.setattr(linear, "NEWTON", steps)
+    rng = random.Random(6)
+    short = 0
+    for _ in range(60):
+        k = rng.randint(2, 6)
+        part = Ratio(Constant(exponent(rng)))
+        statement = Statement(k, (part,), (), gained(k, p=prior(rng, k)))
+        most = statement.ratio(0, 1)
+        c, u = cost(rng, k), cost(rng, k)
+        safe = OneBudget().linear(statement)(list(c), list(u), None)
+        d = [a - b for a, b in zip(c, safe, strict=True)]
+        least = sum(d) + (most - 1) * sum(min(v, 0) for v in d)
+        assert least >= 0
+        short += least > UNIT / 10**6
+    assert (short == 0) == (steps == 40)
+
+
+def test_outside_of_all_blocks_a_price_is_at_most_the_cost() -> None:
+    statement = Statement(3, (Ratio(Constant(ONE)),), (), gained(3))
+    assert OneBudget(()).linear(statement)([UNIT] * 3, [2 * UNIT, 0, UNIT], None) == [UNIT, 0, UNIT]
+
+
+def limited(p: tuple[Fraction, ...], *limits: Fraction) -> Statement:
+    return Statement(len(p), (), tuple(Information(p, v) for v in limits), gained(len(p)))
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_prices_are_safe_with_the_information(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(1, 4)
+    p = prior(rng, k, least=0)
+    a, b = number(rng, 0, 1) + ONE / 5, number(rng, 0, 2) + ONE / 5
+    statement, form = limited(p, ONE / 3, ONE / 2), EntropyGain.of_inputs(p)
+    for multipliers, v in ((((0, a),), a), (((1, b), (0, a), (0, a)), 2 * a + b)):
+        levels = Numbers(numbers(rng, k, -20, 20))
+        price = Entropy(multipliers, levels).linear(statement)
+        for _ in range(3):
+            c = cost(rng, k)
+            safe = price(list(c), cost(rng, k), None)
+            for q in channel(rng, k, 4):
+                assert dot(safe, q) <= dot(c, q) + v * form(q, up=True) * UNIT
+            d = [float(x / w) if w else 0 for x, w in zip(exact(c), p, strict=True)]
+            powers = [float((n - x) / v) for n, x in zip(levels, d, strict=True)]
+            if max(map(abs, powers)) < 15:  # the column for which the prices are equal
+                lifts = list(map(math.exp, powers))
+                at = [Fraction(r) * bool(w) for r, w in zip(lifts, p, strict=True)]
+                gap = dot(exact(c), at) + v * form(at, up=False) - dot(exact(safe), at)
+                assert float(gap) == pytest.approx(0, abs=1e-9 * max(lifts) * 40)
+
+
+def test_the_bound_is_the_optimum_of_a_symmetric_channel() -> None:
+    """The best channel of two inputs that errs with probability t has 1 bit less h(t) of it."""
+    for t in (0.05, 0.2, 0.4):
+        h = -t * math.log(t) - (1 - t) * math.log(1 - t)
+        limit, v = Fraction(math.log(2) - h), Fraction(1 / math.log((1 - t) / t))
+        statement = limited((ONE / 2, ONE / 2), limit)
+        nodes = [[0, UNIT // 2], [UNIT // 2, 0]]
+        mean = v * Fraction(-math.log((math.exp(-1 / v) + 1) / 2))
+        oracle = Entropy(((0, v),), Numbers([mean, mean]))
+        bound = safe_bound(statement, Program(Fraction(0), nodes), (), None, oracle)
+        assert float(bound) == pytest.approx(t, abs=1e-9)
+        assert oracle.paid(statement) == v * limit
+
+
+def test_potentials_far_below_are_raised_and_far_above_refused() -> None:
+    p = (ONE / 2, ONE / 2)
+    statement, form = limited(p, ONE), EntropyGain.of_inputs(p)
+    safe = Entropy(((0, ONE),), Numbers([-1e9, 0.0])).linear(statement)([0, 0], [0, 0], None)
+    for q in ([1, 0], [0, 1], [3, 5]):
+        assert dot(safe, q) <= form(q, up=True) * UNIT
+    with refused("out of range"):
+        Entropy(((0, ONE),), Numbers([2001.0, 0.0])).linear(statement)([0, 0], [0, 0], None)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_prices_are_safe_in_the_region_of_a_node(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(1, 4)
+    p = prior(rng, k)
+    statement = Statement(k, (lift(rng, p),), (), gained(k, p=p))
+    price, columns = Knapsack(p).linear(statement), rays(statement)
+    columns = [list(map(sum, zip(*rng.choices(columns, k=3), strict=True))) for _ in range(20)]
+    r = [v / dot(p, columns[0]) for v in columns[0]]
+    low = [v * rng.choice((0, ONE / 2, 1)) for v in r]
+    high = [v + rng.choice((0, ONE / 3, 2)) for v in r]
+    for _ in range(4):
+        c = cost(rng, k)
+        safe = price(list(c), cost(rng, k), (low, high))
+        assert dot(safe, r) <= dot(c, r)
+        for q in columns:
+            s = [v / dot(p, q) for v in q]
+            if all(a <= v <= b for a, v, b in zip(low, s, high, strict=True)):
+                assert dot(safe, s) <= dot(c, s)
+
+
+def split(rng: random.Random, p: Vector) -> list[Squares | EntropyGain]:
+    v = tuple(a * number for a, number in zip(p, numbers(rng, len(p), 0, 2), strict=True))
+    vectors = units(v)
+    return [
+        Squares(vectors, p),
+        EntropyGain(vectors, p, tuple(max(u) + ONE / 9 for u in vectors)),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_prices_of_gains_that_split_are_safe_and_tight(seed: int) -> None:
+    """Every entry but one is at an end: the bound is the best mixture of all vertices."""
+    rng = random.Random(seed)
+    k = rng.randint(1, 5)
+    p = prior(rng, k, least=rng.randint(0, 1))
+    statement = Statement(k, (lift(rng, p, two=True),), (), gained(k, p=p))
+    columns = rays(statement)
+    for gain in split(rng, p):
+        safe_for_gain(statement, Knapsack(p), gain, cost(rng, k), columns)
+        if min(p):
+            best, prices = most_gain(columns, gain)
+            found = proved_gain(statement, gain, prices, Knapsack())
+            assert found == pytest.approx(best, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_prior_of_a_set_will_do(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(2, 4)
+    center, other = prior(rng, k), prior(rng, k)
+    far = sum(abs(a - b) for a, b in zip(center, other, strict=True)) / 2
+    ends = [tuple(map(f, center, other)) for f in (min, max)]
+    columns = rays(Statement(k, (lift(rng, center, two=True),), (), gained(k)))
+    for priors in (Ball(center, far), Box(ends[0], ends[1])):
+        assert priors.has(center)
+        assert priors.has(other)
+        held = Lift(ONE, ONE, priors)
+        statement = Statement(k, (held,), (), gained(k))
+        test, price = held.test(k), Knapsack(other).linear(statement)
+        c, u = cost(rng, k), cost(rng, k)
+        safe = price(list(c), u, None)
+        for q in columns:
+            mixed = [v + sum(q) for v in q]
+            if test(mixed) is None:
+                assert dot(safe, mixed) <= dot(c, mixed)
+
+
+def test_a_zero_column_of_p_has_its_cost() -> None:
+    """Without an upper end columns with p . q = 0 are unit vectors where p is 0."""
+    rng = random.Random(5)
+    p = (ONE / 2, ONE / 2, ZERO)
+    statement = Statement(3, (Lift(None, None, Listed((p,))),), (), gained(3))
+    price = Knapsack(p).linear(statement)
+    for _ in range(20):
+        c = cost(rng, 3)
+        safe = price(list(c), cost(rng, 3), None)
+        for _ in range(5):
+            q = private_column(rng, [[None] * 3] * 3)
+            assert dot(safe, q) <= dot(c, q)
+        assert all(a <= b for a, b in zip(safe, c, strict=True))
+
+
+def products(
+    c: Fraction,
+    forms: list[tuple[int, int]],
+    pairs: list[tuple[int, int, Fraction]],
+    lift: Vector | None = None,
+    levels: Numbers | None = None,
+) -> Products:
+    left, right, weight = zip(*pairs, strict=True) if pairs else ((), (), ())
+    return Products(c, tuple(forms), Places(left), Places(right), Weights(weight), lift, levels)
+
+
+def least_surplus(
+    statement: Statement, gain: Squares, prices: list[int], oracle: Products
+) -> list[tuple[Products, list[int]]]:
+    """Return what is proved with the least surplus that is accepted, to 1%, and with twice that."""
+    found, low, high = [], 0.0, 2.0**-8
+    while high < 2.0**24:
+        try:
+            found.append(_with(oracle, high).gain(statement, gain, prices))
+            break
+        except CertificateError:
+            low, high = high, 2 * high
+    if not found:
+        return []
+    for _ in range(6):
+        middle = (low + high) / 2
+        try:
+            _with(oracle, middle).gain(statement, gain, prices)
+            high = middle
+        except CertificateError:
+            low = middle
+    return [(_with(oracle, c), prices) for c in (high, 2 * high)]
+
+
+def _with(o: Products, c: float) -> Products:
+    return Products(Fraction(c), o.forms, o.left, o.right, o.weight, o.lift, o.levels)
+
+
+def safe_products(
+    rng: random.Random,
+    statement: Statement,
+    forms: list[tuple[int, int]],
+    lift: Vector | None = None,
+    levels: Numbers | None = None,
+) -> None:
+    """Assert safety at the least surplus accepted, where a form too strong by a little shows."""
+    k, p = statement.k, statement.objective.p
+    pairs = [
+        (rng.randrange(len(forms)), rng.randrange(len(forms)), number(rng, 0, 1) / 2)
+        for _ in range(rng.randint(levels is not None, 2 * k))
+    ]
+    oracle, columns = products(ONE, forms, pairs, lift, levels), rays(statement)
+    for gain in (Squares(units(p), p), Squares((numbers(rng, k),), p, (ONE / 3,))):
+        for found, u in least_surplus(statement, gain, cost(rng, k), oracle):
+            safe_for_gain(statement, found, gain, u, columns)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_prices_of_products_are_safe(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(2, 4)
+    p = prior(rng, k, least=rng.randint(0, 1))
+    lift = prior(rng, k, least=0) if rng.random() < 0.5 else None
+    parts = cone(rng, k)
+    if lift is not None:
+        parts = (*parts, Lift(exponent(rng), exponent(rng), Listed((lift,))))
+    statement = Statement(k, parts, (), gained(k, p=p))
+    forms = [(x, x) for x in range(k)]
+    forms += [(x, z) for x in range(k) for z in range(k) if x != z and statement.ratio(x, z)]
+    forms += [(x, k) for x in range(k)] * bool(lift) + [(k, x) for x in range(k)] * bool(lift)
+    safe_products(rng, statement, forms, lift)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_prices_of_products_with_levels_are_safe(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(2, 3)
+    p = prior(rng, k)
+    table = tuple(tuple(exponent(rng) for _ in range(k)) for _ in range(k))
+    statement = Statement(k, (Ratio(Matrix(table)),), (), gained(k, p=p))
+    forms = [(x, z) for x in range(k + 2) for z in range(k + 2) if k not in (x, z)]
+    forms = [(x, z) for x, z in forms if x != z or x < k]
+    safe_products(rng, statement, forms, levels=Numbers(numbers(rng, k, 0, 3)))
+
+
+def test_one_budget_of_two_inputs_is_proved_to_its_optimum() -> None:
+    """With the product of its two rows T is 0: any surplus will do."""
+    statement, gain = Statement(2, (Ratio(Constant(ONE)),), (), gained(2)), gained(2)
+    M = statement.ratio(0, 1)
+    best = (M * M + 1) / (2 * (M + 1) ** 2)  # (g / sum) of q = (M, 1)
+    oracle = products(Fraction(1, 10**12), [(0, 1), (1, 0)], [(0, 1, 1 / (2 * (M + 1) ** 2))])
+    safe = oracle.gain(statement, gain, [-int(best * UNIT)] * 2)
+    assert float(Fraction(-sum(safe), UNIT) - 2 * best) == pytest.approx(1e-12)
+    with refused("do not prove"):
+        oracle.gain(statement, gain, [-int((best - Fraction(1, 10**6)) * UNIT)] * 2)
+
+
+def test_a_lift_may_be_of_a_set_of_priors() -> None:
+    p = (ONE / 3,) * 3
+    held = Statement(3, (Lift(ONE, ONE, Ball(p, ONE / 10)),), (), gained(3))
+    products(Fraction(10**6), [(0, 3), (3, 0)], [], lift=p).gain(held, gained(3), [0] * 3)
+    far = (ONE, 0 * ONE, 0 * ONE)
+    with refused("row that does not exist"):
+        products(ONE, [(0, 3)], [], lift=far).gain(held, gained(3), [0] * 3)
+
+
+def test_a_multiplier_of_a_product_is_not_negative() -> None:
+    statement = Statement(2, (), (), gained(2))
+    with refused("negative multiplier"):
+        oracle = products(ONE, [(0, 0)], [(0, 0, -ONE)])
+        oracle.gain(statement, gained(2), [0, 0])
+
+
+def test_a_surplus_of_no_products_is_the_largest_share() -> None:
+    """Ratios alone bound each s_x q_x by p . q; any generator may be among them."""
+    rng = random.Random(9)
+    for kind in KINDS:
+        p = prior(rng, 3)
+        statement = Statement(3, (ratio(rng, 3, kind),), (), gained(3, p=p))
+        gain, u = Squares(units(p), p), [0] * 3
+        (tight, _), _ = least_surplus(statement, gain, u, products(ONE, [], []))
+        safe = tight.gain(statement, gain, u)
+        assert float(Fraction(-sum(safe), UNIT)) == pytest.approx(float(tight.surplus))
+
+
+@pytest.mark.parametrize("kind", ["ratios", "levels", "lift"])
+def test_the_surplus_is_the_least_where_all_entries_are_one(kind: str) -> None:
+    """With epsilon 0 every column is a multiple of (1, .., 1), where no step loses anything.
+
+    The products of rows say that entries do not differ; with large multipliers T is positive
+    exactly if the claim holds at (1, .., 1): c >= g(1, .., 1) + Sum u.
+    """
+    rng = random.Random(8)
+    for _ in range(12):
+        k = rng.randint(2, 4)
+        p, u = prior(rng, k), cost(rng, k)
+        lift, levels, huge = None, None, Fraction(1 << 70)
+        parts: tuple[Cone, ...] = (Ratio(Constant(0 * ONE)),)
+        pairs = [((x, z), (z, x)) for x in range(k) for z in range(x)]
+        if kind == "lift":
+            lift = prior(rng, k)
+            parts = (*parts, Lift(0 * ONE, 0 * ONE, Listed((lift,))))
+            pairs = [((x, k), (k, x)) for x in range(k)]
+        statement = Statement(k, parts, (), gained(k))
+        if kind == "levels":
+            levels = Numbers([huge] * k)
+            pairs += [((x, k + 1), (k + 1, x)) for x in range(k)]
+        forms = [form for pair in pairs for form in pair]
+        weights = [(2 * n, 2 * n + 1, huge) for n in range(len(pairs))]
+        gain = Squares((numbers(rng, k), numbers(rng, k)), p, (ONE / 3, ONE / 2))
+        least = gain((1,) * k, up=True) + Fraction(sum(u), UNIT)
+        down = max(least + ONE, ONE)  # prices at which the surplus is about 1
+        u = [v - int((least - down) / k * UNIT) for v in u]
+        for share, holds in ((1 + ONE / 10**9, True), (1 - ONE / 10**9, False)):
+            oracle = products(down * share, forms, weights, lift, levels)
+            with nullcontext() if holds else refused("do not prove"):
+                safe = oracle.gain(statement, gain, u)
+                assert sum(safe) * ONE / UNIT == pytest.approx(float(-gain((1,) * k, up=True)))

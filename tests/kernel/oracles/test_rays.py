@@ -1,4 +1,4 @@
-"""Rays of a source: safe for costs and for every form of gain, exact where they are the cone's.
+"""Rays of each source are safe for costs and gains, and exact where they are the cone's.
 
 Work is counted from sizes before it begins: steps grow with each size, and are refused.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from math import gcd
 from typing import Any
 
 import pytest
@@ -14,8 +15,19 @@ import pytest
 from mechdesign.errors import LimitError
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.certificate import Certificate, Steps
-from mechdesign.kernel.gains import Squares, units
-from mechdesign.kernel.generators import Constant, Distance, Lift, Listed, Ratio
+from mechdesign.kernel.gains import Entropy as EntropyGain, Hellinger, Squares, units
+from mechdesign.kernel.generators import (
+    Cone,
+    Constant,
+    Distance,
+    Latent,
+    Lift,
+    Listed,
+    ListedRow,
+    Matrix,
+    Ratio,
+    Rows,
+)
 from mechdesign.kernel.limits import Information
 from mechdesign.kernel.linearizations import AsGain
 from mechdesign.kernel.oracles import (
@@ -35,13 +47,35 @@ from mechdesign.kernel.oracles import (
     Walk,
 )
 from mechdesign.kernel.oracles.common import Ask, Found, Source
+from mechdesign.kernel.oracles.double_description import PAIRS
+from mechdesign.kernel.oracles.simplicial import _diagonal
+from mechdesign.kernel.oracles.walk import open_sets
 from mechdesign.kernel.packed import Numbers, Places, Weights
-from mechdesign.kernel.proof import Program
+from mechdesign.kernel.proof import Cost, Program
 from mechdesign.kernel.statement import Statement
 from mechdesign.resources import allow
-from tests.kernel.draws import gained, ratio, refused
+from tests.independent import bounds
+from tests.independent.files import inverse
+from tests.independent.rationals import RefusedError
+from tests.kernel.draws import (
+    Vector,
+    cone,
+    cost,
+    dot,
+    exponent,
+    gained,
+    most_gain,
+    number,
+    numbers,
+    prior,
+    ratio,
+    rays,
+    refused,
+    safe_for_gain,
+)
+from tests.kernel.oracles.test_oracles import cycle
 
-ONE = Fraction(1)
+ONE, ZERO = Fraction(1), Fraction(0)
 K3 = (ONE / 2, ONE / 3, ONE / 6)
 DD = Rays(DoubleDescription())
 
@@ -226,3 +260,299 @@ def test_prices_of_rays_are_not_saved_by_a_claim_of_nothing() -> None:
     ]
     assert found[0] == found[1]
     assert all(a > b for a, b in zip(found[0], found[2], strict=True))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_rays_are_the_extreme_ones(seed: int) -> None:
+    """A ray too many may be found, in the cone of all rows."""
+    rng = random.Random(seed)
+    k = rng.randint(1, 4)
+    statement = Statement(k, cone(rng, k), (), None)
+    rows = statement.rows()
+    found = [tuple(ray) for ray in DoubleDescription()(statement, None).rays]
+    assert len(set(found)) == len(found)
+    assert all(gcd(*ray) == 1 and min(ray) >= 0 for ray in found)
+    assert set(bounds.rays(k, rows)) <= set(found)
+    assert all(dot(row, ray) <= 0 for row in rows for ray in found)
+
+
+def test_rays_and_pairs_have_a_limit() -> None:
+    rng = random.Random(3)
+    statement = Statement(4, cone(rng, 4)[:1], (), None)
+    size = len(DoubleDescription()(statement, None).rays)
+    with allow(rays=size):
+        DoubleDescription()(statement, None)
+    with allow(rays=1), pytest.raises(LimitError):
+        DoubleDescription()(statement, None)
+    assert PAIRS == 400
+    assert DoubleDescription().count(statement) == 2**4
+
+
+def test_rays_are_rounded_towards_zero_only_along_a_diagonal() -> None:
+    """Each of a cycle is close to its exact column from below; what is missing is the rest."""
+    rng = random.Random(2)
+    for k in (2, 3, 5):
+        part, faces = cycle(rng, k)
+        statement = Statement(k, (part,), (), gained(k))
+        found = Simplicial(faces)(statement, None)
+        D = [2**200 + x for x in range(k)]
+        left = found.rest(D)
+        for q in rays(statement):
+            share = sum(a * v for a, v in zip(left, q, strict=True))
+            assert 0 <= share << 100 <= sum(D) * max(q)
+    exact = Simplicial((Facet(0, 0, 1), Facet(0, 1, 0), Facet(1, 0)))
+    rows = Rows((ListedRow(((0, ONE), (1, ONE)), ONE, ((2, ONE),)),))
+    part = Ratio(Matrix(((ONE, ONE, "inf"), (ONE, ONE, "inf"), ("inf", "inf", "inf"))))
+    plain = exact(Statement(3, (part, rows), (), gained(3)), None)
+    assert plain.rest is not None  # rows of one positive entry each are enough
+
+
+def test_facets_of_a_latent_generator() -> None:
+    rng = random.Random(7)
+    B = ((ONE / 2, ONE / 4, ONE / 4), (ONE / 5, ONE / 5, 3 * ONE / 5))
+    part = Latent(B, Ratio(Matrix(((ONE, ONE / 9), (ONE / 9, ONE)))))
+    statement = Statement(3, (part,), (), gained(3))
+    oracle = Rays(Simplicial((Facet(None, 0), Facet(None, 1), Facet(0, 0, 1))))
+    test = part.test(3)
+    price = oracle.linear(statement)
+    for _ in range(40):
+        c = cost(rng, 3)
+        safe = price(list(c), cost(rng, 3), None)
+        for _ in range(30):
+            q = [rng.randint(0, 50) for _ in range(3)]
+            if test(q) is None:
+                assert sum((a - b) * v for a, b, v in zip(safe, c, q, strict=True)) <= 0
+
+
+def test_a_facet_is_a_row_of_a_list_longer_than_the_inputs() -> None:
+    rows = Rows(tuple(ListedRow(((0, ONE),), n * ONE, ((1, ONE),)) for n in (3, 2, 1)))
+    statement, sums = Statement(2, (rows,), (), gained(2)), []
+    for n in range(3):
+        price = Rays(Simplicial((Facet(0, n), Facet(None, 0)))).linear(statement)
+        sums.append(sum(price([0, 1 << 192], [1 << 192] * 2, None)))
+    assert sums[0] < sums[1] < sums[2]
+
+
+def test_a_long_chain_is_safe() -> None:
+    """Its numbers are rounded many times."""
+    rng = random.Random(11)
+    k = 40
+    table = [[exponent(rng) * abs(x - z) for z in range(k)] for x in range(k)]
+    statement = Statement(k, (Ratio(Matrix(tuple(map(tuple, table)))),), (), gained(k))
+    up = [Facet(0, x + 1, x) for x in range(20)] + [Facet(0, x - 1, x) for x in range(21, k)]
+    oracle = Rays(Simplicial((*up, Facet(None, 20))))
+    price = oracle.linear(statement)
+    for _ in range(5):
+        c = cost(rng, k)
+        safe = price(list(c), cost(rng, k), None)
+        q = [2**60] * k
+        for _ in range(4):
+            assert sum((a - b) * v for a, b, v in zip(safe, c, q, strict=True)) <= 0
+            q = [v + rng.randint(0, 2**59) for v in q]
+
+
+def undone_or_none(rows: list[list[Fraction]]) -> list[list[Fraction]] | None:
+    try:
+        return inverse(rows)
+    except RefusedError:
+        return None
+
+
+def test_rounding_is_allowed_for_regular_m_matrices_only() -> None:
+    """One positive entry in each row, each in a column of its own, sums >= 0, and regular."""
+    rng = random.Random(5)
+    seen = [0, 0]
+    for _ in range(800):
+        k = rng.randint(1, 4)
+        rows = [[Fraction(rng.choice((0, 0, 0, -1, -1, -2))) for _ in range(k)] for _ in range(k)]
+        places = rng.sample(range(k), k)
+        if rng.random() < 0.2:
+            places[0] = rng.randrange(k)
+        for row, place in zip(rows, places, strict=True):
+            row[place] = Fraction(-sum(row) + row[place] + rng.choice((0, 0, 1, 1, -1)))
+            row[rng.randrange(k)] += rng.choice((0, 0, 0, 0, 1))
+        positive = [[x for x, v in enumerate(row) if v > 0] for row in rows]
+        signs = all(len(some) == 1 for some in positive)
+        signs = signs and len({some[0] for some in positive}) == k
+        signs = signs and all(sum(row) >= 0 for row in rows)
+        found = _diagonal([{x: v for x, v in enumerate(row) if v} for row in rows])
+        undone = undone_or_none(rows)
+        assert (found is not None) == (signs and undone is not None)
+        if found is not None and undone is not None:
+            assert found == [some[0] for some in positive]
+            assert min(map(min, undone)) >= 0
+        seen[found is not None] += 1
+    assert min(seen) > 100
+
+
+Blocks = tuple[tuple[int, ...], ...] | None
+
+
+# ---- classes -----------------------------------------------------------------------------------
+
+
+def symmetric(rng: random.Random, k: int) -> tuple[Statement, tuple[tuple[int, ...], ...], Cost]:
+    """Return a statement, groups whose inputs it does not tell apart, and prices as symmetric."""
+    kinds = [rng.randint(0, 2) for _ in range(k)]
+    found = {n: [x for x in range(k) if kinds[x] == n] for n in sorted(set(kinds))}
+    protected = rng.choice((None, tuple(x for x in range(k) if kinds[x] > 0)))
+    block = rng.choice((None, tuple(int(n == 2) for n in kinds)))
+    masses = [rng.randint(1, 5) for _ in range(3)]
+    p = tuple(Fraction(masses[n], sum(masses[m] for m in kinds)) for n in kinds)
+    parts: tuple[Cone, ...] = (Ratio(Constant(exponent(rng), block, protected)),)
+    part = [cost(rng, 3)[n] for n in range(3)]
+    groups = tuple(tuple(rng.sample(g, len(g))) for g in found.values())
+    return Statement(k, parts, (), gained(k, p=p)), groups, [part[n] for n in kinds]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_ray_of_each_class_is_enough(seed: int) -> None:
+    """Prices are those of all subsets, and safe."""
+    rng = random.Random(seed)
+    k = rng.randint(1, 5)
+    statement, groups, prices = symmetric(rng, k)
+    p = statement.objective.p
+    columns = rays(statement)
+    some = rng.choice((groups, groups[:1]))
+    for gain in (Squares(units(p), p), EntropyGain.of_inputs(p), Squares((p,), p, (ONE / 3,))):
+        for blocks in (None, groups):
+            found = Rays(Classes(some, blocks)).gain(statement, gain, prices)
+            assert found == Rays(Subsets(blocks)).gain(statement, gain, prices)
+        safe_for_gain(statement, Rays(Classes(some)), gain, prices, columns)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_classes_of_two_lifts_at_the_uniform_prior(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(1, 5)
+    p, group = (ONE / k,) * k, (tuple(rng.sample(range(k), k)),)
+    lower, upper = rng.choice(((1, 1), (0, 1), (1, 0)))
+    part = Lift(
+        exponent(rng) if lower else None, exponent(rng) / 2 if upper else None, Listed((p,))
+    )
+    statement, prices = Statement(k, (part,), (), gained(k)), [cost(rng, 1)[0]] * k
+    columns = rays(statement)
+    for gain in (Squares(units(p), p), EntropyGain.of_inputs(p), Hellinger.of(p, p)):
+        oracle = Rays(Classes(group, lifts=True))
+        safe = safe_for_gain(statement, oracle, gain, prices, columns)
+        if not isinstance(gain, Hellinger):
+            best, _ = most_gain(columns, gain)
+            assert float(Fraction(sum(safe), UNIT)) == pytest.approx(best, abs=1e-9)
+
+
+# ---- a walk ------------------------------------------------------------------------------------
+
+
+def walk(rng: random.Random, statement: Statement, p: Vector, blocks: Blocks, c: Fraction) -> Walk:
+    ends, slopes, k = [], [], statement.k
+    for block in blocks or (tuple(range(k)),):
+        known = [[statement.ratio(x, z) for z in block if z != x] for x in block]
+        most = max([max(m) for m in known if None not in m], default=ONE)
+        raised = sum((p[x] for x, m in zip(block, known, strict=True) if None not in m), ZERO)
+        low = sum((p[x] for x in block), ZERO) / most
+        width, inner = (1 - 1 / most) * raised, rng.randint(0, 3)
+        near = Fraction(1, 10**9)
+        cuts = sorted(near + (1 - 2 * near) * number(rng, 0, 1) for _ in range(inner))
+        ends.append(tuple(low + width * t for t in cuts))
+        slopes.append(Numbers(numbers(rng, inner + 2, -2, 2)))
+    return Walk(c, tuple(ends), tuple(slopes), blocks)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_walk_pays_what_all_subsets_need_or_its_claim(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(2, 5)
+    halves = (tuple(range(k // 2)), tuple(range(k // 2, k)))
+    blocks: Blocks = rng.choice((None, None, halves)) if k > 3 else None
+    some = rng.choice((None, tuple(rng.sample(range(k), 2)))) if blocks is None else None
+    p = prior(rng, k) if rng.random() < 0.6 else (ONE / k,) * k
+    statement = Statement(k, (Ratio(Constant(exponent(rng), None, some)),), (), gained(k, p=p))
+    u = cost(rng, k) if rng.random() < 0.6 else [cost(rng, 1)[0]] * k
+    columns = rays(statement)
+    weighed = tuple(v * a for v, a in zip(p, numbers(rng, k, 0, 2), strict=True))
+    for gain in (Squares(units(p), p), EntropyGain.of_inputs(p), Squares(units(weighed), p)):
+        full = Rays(Subsets(blocks)).gain(statement, gain, u)
+        needed = max(Fraction(a - b, UNIT) / w for a, b, w in zip(u, full, p, strict=True))
+        for more in (ZERO, Fraction(1, 2**60), ONE / 3, -ONE / 2, -Fraction(7)):
+            c = needed + more
+            safe = safe_for_gain(
+                statement, Rays(walk(rng, statement, p, blocks, c)), gain, u, columns
+            )
+            claimed = [a - c * w * UNIT for a, w in zip(u, p, strict=True)]
+            for a, b, d in zip(safe, full, claimed, strict=True):
+                assert abs(a - min(b, d)) <= 4
+
+
+def test_a_walk_with_good_slopes_rules_out_all_that_its_claim_pays() -> None:
+    """For inputs alike, G(t, S) + m (t(S) - t) depends on t alone with the right m: with ends near
+    each t(S), what all sets need at most is found from both sides.
+    """
+    rng = random.Random(4)
+    for _ in range(6):
+        k = rng.randint(2, 5)
+        p, u = (ONE / k,) * k, [cost(rng, 1)[0]] * k
+        statement = Statement(k, (Ratio(Constant(exponent(rng))),), (), gained(k, p=p))
+        most = statement.ratio(0, 1)
+        low = 1 / most
+        sizes = [low + (1 - low) * Fraction(n, k) for n in range(k + 1)]
+        near = Fraction(1, 10**7)
+        ends = sorted([*(t + near for t in sizes[:-1]), *(t - near for t in sizes[1:])])
+        ends = [low, *ends, ONE]
+        for gain in (Squares(units(p), p), EntropyGain.of_inputs(p)):
+            slopes = []
+            for t in ends:  # what one more input that is raised adds, for each unit of t(S)
+                up, down = (float(t * gain.split(0)(q / t)) / UNIT for q in (ONE, low))
+                rise = up - down + float(u[0] * (1 - low)) / UNIT
+                slopes.append(-rise / float((1 - low) / k))
+            full = Rays(Subsets()).gain(statement, gain, u)
+            needed = Fraction(u[0] - full[0], UNIT) * k
+            for c in (needed + ONE / 1000, needed - ONE / 1000):
+                found = Walk(c, (tuple(ends[1:-1]),), (Numbers(slopes),))
+                listed = found(statement, Ask(gain, u)).rays
+                assert (listed == []) == (c > needed)
+
+
+@pytest.mark.parametrize("slopes", [(-9.0, 9.0), (-100.0, 0.0), (0.0, 100.0)])
+def test_slopes_that_pull_both_ends_down_exclude_no_set(slopes: tuple[float, float]) -> None:
+    """Halfway between the ends, the addition of a quarter of their difference is tight."""
+    p, u = (ONE / 2,) * 2, [0, 0]
+    statement = Statement(2, (Ratio(Constant(ONE)),), (), gained(2, p=p))
+    for gain in (Squares(units(p), p), EntropyGain.of_inputs(p)):
+        needed = Fraction(-Rays(Subsets()).gain(statement, gain, u)[0], UNIT) * 2
+        found = Walk(needed * Fraction(99, 100), ((),), (Numbers(slopes),))
+        listed = found(statement, Ask(gain, u)).rays
+        assert any(max(ray) > min(ray) for ray in listed)
+
+
+@pytest.mark.parametrize("ends", [(-1, -5), (-5, -1)])
+def test_between_two_ends_a_set_may_need_more_than_at_either(ends: tuple[int, int]) -> None:
+    """By an addition, here 2: no set is ruled out."""
+    left, right = (0, ends[0], [0]), (4, ends[1], [0])
+    for slack, found in ((2, [(), (0,)]), (1, [])):
+        sets = open_sets(left, right, slack, 1, [1], [0], lambda _i, _j: False, iter(range(9)))
+        assert sorted(sets) == found
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_walk_adds_the_increment_of_each_input(first: bool) -> None:
+    """Two inputs add 2 each to -3 at one end, and too little at the other."""
+    starts, added = ([-3, -9][:: 1 if first else -1], [[2, 2], [0, 0]][:: 1 if first else -1])
+    left, right = (0, starts[0], added[0]), (4, starts[1], added[1])
+    found = open_sets(left, right, 0, 1, [1, 1], [0, 1], lambda _i, _j: False, iter(range(9)))
+    assert [sorted(some) for some in found] == [[0, 1]]
+
+
+def test_of_exchangeable_inputs_the_first_are_raised() -> None:
+    """Two of mass 2 are exchangeable, one of mass 1 is not."""
+    end, masses = (1, [0, 0, 0]), [2, 2, 1]
+    found = open_sets(
+        (0, *end),
+        (9, *end),
+        0,
+        0,
+        masses,
+        [0] * 3,
+        lambda i, j: masses[i] == masses[j],
+        iter(range(99)),
+    )
+    assert sorted(map(sorted, found)) == [[], [0], [0, 1], [0, 1, 2], [0, 2], [2]]
