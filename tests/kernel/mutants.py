@@ -18,17 +18,20 @@ import os
 import random
 import resource
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 import hypothesis.strategies  # noqa: F401
 import numpy as np  # noqa: F401
 import pytest
 import scipy.optimize  # noqa: F401
+
+Put = Callable[[ast.AST], None]
+"""Replaces a node of a tree."""
 
 ROOT = Path(__file__).parents[2]
 KERNEL = ROOT / "mechdesign" / "kernel"
@@ -94,87 +97,77 @@ CAUCHY = "moments that no law has are refused, and how far they are off is compu
 CHAINS = "a diagonal entry above 0 shortens no chain"
 
 EQUIVALENT: dict[str, str] = {
-    "claims.py verify_claims: 0 -> (1)": "a sign is 1 or -1",
-    "relaxations/implied.py _closed: x != z and a is not None and a < least.get((x, z), a + 1)"
-    " -> (a is not None and a < least.get((x, z), a + 1))": CHAINS,
-    "proof.py least: abs(b - a) >= curvature -> (abs(b - a) > curvature)": "at the edge the"
+    "claims.py verify_claims: 0 -> 1": "a sign is 1 or -1",
+    "relaxations/implied.py _closed: x != z and a is not None and (a < least.get((x, z), a + 1))"
+    " -> a is not None and a < least.get((x, z), a + 1)": CHAINS,
+    "proof.py least: abs(b - a) >= curvature -> abs(b - a) > curvature": "at the edge the"
     " parabola is least at the end itself",
-    "proof.py _multiply: program.nodes or [] -> (program.nodes)": "a gain takes no multipliers, and"
+    "proof.py _multiply: program.nodes or [] -> program.nodes": "a gain takes no multipliers, and"
     " what is linear has nodes",
-    "generators/base.py Block.entries: 1 -> (2)": "where there are no nodes, any number below 0 is"
+    "generators/base.py Block.entries: 1 -> 2": "where there are no nodes, any number below 0 is"
     " below the number of nodes",
-    "oracles/linear.py _level: a // b -> (-(-a // b))": "e >= 0 is missed by less than one unit"
-    " of prices, which are whole and rounded down after it",
-    "oracles/linear.py _level: 0 -> (1)": "Newton's steps start anywhere, and an e of 0 adds"
+    "oracles/linear.py _level: a // b -> -(-a // b)": "e >= 0 is missed by less than one unit of"
+    " prices, which are whole and rounded down after it",
+    "oracles/linear.py _level: 0 -> 1": "Newton's steps start anywhere, and an e of 0 adds"
     " nothing to W",
-    "linearizations/boxes.py _Shrink.__call__: any -> (all)": "a box that is empty stays so, and is"
+    "linearizations/boxes.py _Shrink.__call__: any -> all": "a box that is empty stays so, and is"
     " seen in the end",
-    "limits.py Gauge.most: self.limit >= 0 -> (self.limit > 0)": "any power times 0 is 0",
-    "limits.py Gauge._excess: v > 0 -> (v >= 0)": "adds 0",
-    "oracles/linear.py _level: rest // column -> (-(-rest // column))": "the last of Newton's"
-    " steps is rounded down, and ends at a level that keeps W >= 0",
-    "oracles/walk.py Walk.__call__: (current().steps - self.steps(statement))"
-    " // STEPS_PER_PLACE -> (-(-(current().steps - self.steps(statement)) // STEPS_PER_PLACE))": ON,
-    "oracles/walk.py open_sets: max(a + rest_one[d], b + rest_other[d]) <= 0"
-    " -> (max(a + rest_one[d], b + rest_other[d]) < 0)": "rays that need nothing are listed too",
-    "laws/design.py _Moves.__init__: row + r -> (r)": "counts work only",
-    "packed.py _unpack: 1 -> (2)": "any length beyond the stated one is refused",
-    "risk.py Inverse.of: 1 -> (2)": "more digits, or a unit more of error; the residual"
-    " has its own test",
-    "rounding/moments.py _rounded: any -> (all)": CAUCHY,
-    "rounding/moments.py _rounded: math.ceil(row[k].high * kept) + slack"
-    " -> (math.ceil(row[k].high * kept))": CAUCHY,
-    "risk.py _information: 0 -> (1)": "all columns are of one length",
-    "rounding/value.py highest: 0 -> (1)": "a parabola that bends up has its maximum at an end",
-    "rounding/value.py highest: bend >= 0 -> (bend > 0)": "without a bend no rise is below 0",
-    "rounding/bound.py program: max -> (min)": "any number may be added to all costs",
-    "oracles/products.py Products._bounds.bound: ratio and"
-    " Fraction(scaled(ratio, up=True, bits=GRID), 1 << GRID) -> (ratio)": "rounding makes the bound"
-    " shorter; as it is it holds too",
-    "generators/base.py ListedRow.net: 160 -> (320)": LONGER,
-    "generators/lift.py Ball.largest.largest: 0 -> (1)": ONLY_NUMBER,
-    "objectives.py _grid_of_labels: 0 -> (1)": "other numbers of columns do not give these points",
-    "oracles/walk.py open_sets: a + _rest(one)[0] -> (a - _rest(one)[0])": "the order only",
-    "oracles/simplicial.py Simplicial.__call__: 2 -> (1)": "counts work only",
-    "oracles/linear.py _beyond: total >= 0 -> (total > 0)": "any factor times 0 is 0",
-    "oracles/products.py _rest: weight * a / 2 -> (weight * a)": "T is positive if 2 T is",
-    "generators/ratio.py Matrix.groups: a >= 0 -> (a > 0)": "the same rows one by one",
+    "limits.py Gauge.most: self.limit >= 0 -> self.limit > 0": "any power times 0 is 0",
+    "limits.py Gauge._excess: v > 0 -> v >= 0": "adds 0",
+    "oracles/linear.py _level: rest // column -> -(-rest // column)": "the last of Newton's steps"
+    " is rounded down, and ends at a level that keeps W >= 0",
+    "oracles/walk.py Walk.__call__: (current().steps - self.steps(statement)) // STEPS_PER_PLACE"
+    " -> -(-(current().steps - self.steps(statement)) // STEPS_PER_PLACE)": ON,
+    "oracles/walk.py open_sets: max(a + rest_one[d], b + rest_other[d]) <= 0 -> max(a +"
+    " rest_one[d], b + rest_other[d]) < 0": "rays that need nothing are listed too",
+    "laws/design.py _Moves.__init__: row + r -> r": "counts work only",
+    "packed.py _unpack: 1 -> 2": "any length beyond the stated one is refused",
+    "risk.py Inverse.of: 1 -> 2": "more digits, or a unit more of error; the residual has its own"
+    " test",
+    "rounding/moments.py _rounded: any -> all": CAUCHY,
+    "rounding/moments.py _rounded: math.ceil(row[k].high * kept) + slack ->"
+    " math.ceil(row[k].high * kept)": CAUCHY,
+    "risk.py _information: 0 -> 1": "all columns are of one length",
+    "rounding/value.py highest: 0 -> 1": "a parabola that bends up has its maximum at an end",
+    "rounding/value.py highest: bend >= 0 -> bend > 0": "without a bend no rise is below 0",
+    "rounding/bound.py program: max -> min": "any number may be added to all costs",
+    "oracles/products.py Products._bounds.bound: ratio and Fraction(scaled(ratio, up=True,"
+    " bits=GRID), 1 << GRID) -> ratio": "rounding makes the bound shorter; as it is it holds too",
+    "generators/base.py ListedRow.net: 160 -> 320": LONGER,
+    "generators/lift.py Ball.largest.largest: 0 -> 1": ONLY_NUMBER,
+    "objectives.py _grid_of_labels: 0 -> 1": "other numbers of columns do not give these points",
+    "oracles/walk.py open_sets: a + _rest(one)[0] -> a - _rest(one)[0]": "the order only",
+    "oracles/simplicial.py Simplicial.__call__: 2 -> 1": "counts work only",
+    "oracles/linear.py _beyond: total >= 0 -> total > 0": "any factor times 0 is 0",
+    "oracles/products.py _rest: weight * a / 2 -> weight * a": "T is positive if 2 T is",
+    "generators/ratio.py Matrix.groups: a >= 0 -> a > 0": "the same rows one by one",
 }
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A change of one expression or statement of one file."""
+    """A change of one expression or statement of a file, by its number among those of it."""
 
     file: str
+    number: int
     line: int
-    function: str
-    before: str
-    after: str
-    honest: str
-    text: str
-    begin: int
-    end: int
+    name: str
 
-    @property
-    def source(self) -> str:
-        """The file with the change."""
-        raw = self.honest.encode()
-        return (raw[: self.begin] + self.text.encode() + raw[self.end :]).decode()
+    def code(self) -> CodeType:
+        tree = ast.parse((KERNEL / self.file).read_text())
+        _, _, put, other = next(itertools.islice(all_changes(tree), self.number, None))
+        put(other)
+        return compile(ast.fix_missing_locations(tree), self.file, "exec")
 
     def compiles(self) -> bool:
         try:
-            compile(self.source, self.file, "exec")
+            self.code()
         except (SyntaxError, ValueError):
             return False
         return True
 
-    @property
-    def name(self) -> str:
-        return f"{self.file} {self.function}: {self.before} -> {self.after}"
 
-
-def changes(node: ast.AST) -> Iterator[ast.AST | str]:
+def changes(node: ast.AST) -> Iterator[ast.AST]:
     """Yield what may stand in the place of a node."""
     if isinstance(node, ast.Compare):
         for n, op in enumerate(node.ops):
@@ -185,8 +178,7 @@ def changes(node: ast.AST) -> Iterator[ast.AST | str]:
     elif isinstance(node, ast.BinOp):
         yield from _arithmetic(node)
     elif isinstance(node, ast.UnaryOp) and _is_ceiling(node):
-        inner = node.operand
-        yield ast.BinOp(inner.left.operand, inner.op, inner.right)
+        yield ast.BinOp(node.operand.left.operand, node.operand.op, node.operand.right)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not):
         yield node.operand
     elif isinstance(node, ast.BoolOp):
@@ -196,7 +188,7 @@ def changes(node: ast.AST) -> Iterator[ast.AST | str]:
     elif isinstance(node, ast.IfExp):
         yield ast.IfExp(node.test, node.orelse, node.body)
     elif isinstance(node, ast.Name) and node.id in NAMES and isinstance(node.ctx, ast.Load):
-        yield NAMES[node.id]
+        yield ast.Name(NAMES[node.id], node.ctx)
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield ast.Constant(not node.value)
     elif isinstance(node, ast.Constant) and isinstance(node.value, int):
@@ -205,9 +197,9 @@ def changes(node: ast.AST) -> Iterator[ast.AST | str]:
         other = copy.deepcopy(node)
         other.op = ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
         yield other
-        yield "pass"
+        yield ast.Pass()
     elif isinstance(node, ast.Raise) or (isinstance(node, ast.Expr) and _refuses(node.value)):
-        yield "pass"
+        yield ast.Pass()
     elif isinstance(node, ast.If) and not node.orelse:
         other = copy.deepcopy(node)
         other.test = ast.UnaryOp(ast.Not(), other.test)
@@ -257,41 +249,31 @@ def _is_work(node: ast.AST) -> bool:
     return getattr(called, "id", getattr(called, "attr", "")) in WORK
 
 
+def all_changes(tree: ast.Module) -> Iterator[tuple[str, ast.AST, Put, ast.AST]]:
+    """Yield functions, their nodes, how each is replaced, and by what."""
+    for function, node, put in _deciding(tree, "module"):
+        for other in changes(node):
+            yield function, node, put, other
+
+
+def _text(node: ast.AST) -> str:
+    return ast.unparse(node.test if isinstance(node, ast.If) else node)
+
+
 def mutants_of(path: Path) -> Iterator[Mutant]:
     """Yield every mutant of a file; a few of them cannot be compiled."""
-    source = path.read_text()
-    name = path.relative_to(KERNEL).as_posix()
-    lines = source.splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line.encode()))
-    raw = source.encode()
-    for function, node in _deciding(ast.parse(source), "module"):
-        begin = starts[node.lineno - 1] + node.col_offset
-        end = starts[node.end_lineno - 1] + node.end_col_offset
-        before = raw[begin:end].decode()
-        for other in changes(node):
-            after = other if isinstance(other, str) else ast.unparse(other)
-            after = after if isinstance(node, ast.stmt) else f"({after})"
-            if isinstance(node, ast.If):
-                end = starts[node.test.end_lineno - 1] + node.test.end_col_offset
-                start = starts[node.test.lineno - 1] + node.test.col_offset
-                before, after = raw[start:end].decode(), f"(not ({raw[start:end].decode()}))"
-                begin = start
-            words = _flat(before), _flat(after)
-            yield Mutant(name, node.lineno, function, *words, source, after, begin, end)
+    file, tree = path.relative_to(KERNEL).as_posix(), ast.parse(path.read_text())
+    for number, (function, node, _, other) in enumerate(all_changes(tree)):
+        name = f"{file} {function}: {_text(node)} -> {_text(other)}"
+        yield Mutant(file, number, node.lineno, name)
 
 
-def _flat(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _deciding(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST]]:
+def _deciding(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST, Put]]:
     """Yield expressions and statements that are run, each with the function that it stands in."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list", "type_params", "bases", "msg"):
             continue
-        for child in value if isinstance(value, list) else [value]:
+        for place, child in enumerate(value if isinstance(value, list) else [value]):
             if not isinstance(child, ast.AST) or isinstance(child, ast.Import | ast.ImportFrom):
                 continue
             inside = function
@@ -307,8 +289,11 @@ def _deciding(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST]]:
                 continue
             if isinstance(child, ast.keyword) and child.arg == "strict":
                 continue
-            if hasattr(child, "lineno") and isinstance(child, ast.expr | ast.stmt):
-                yield inside, child
+            if isinstance(child, ast.expr | ast.stmt):
+                if isinstance(value, list):
+                    yield inside, child, functools.partial(value.__setitem__, place)
+                else:
+                    yield inside, child, functools.partial(setattr, node, field)
             yield from _deciding(child, inside)
 
 
@@ -363,7 +348,7 @@ class Changed(Loader, MetaPathFinder):
         return ModuleSpec(name, self, origin=path) if name == self.module else None
 
     def exec_module(self, module: ModuleType) -> None:
-        exec(compile(self.mutant.source, self.mutant.file, "exec"), module.__dict__)
+        exec(self.mutant.code(), module.__dict__)
 
 
 OPTIONS = [
