@@ -5,8 +5,7 @@ or 2, say at most one line on standard error and raise nothing, within a second 
 and 500 MB. Cases are numbered: the seed and the number make the case, so that
 ``--seed 1 --only 4711 --keep FOLDER`` repeats one and leaves its files.
 
-Many cases run in one worker process, which a timer of the system ends if a case takes too long;
-the next worker goes on behind it.
+Each case runs in a process of its own, a fork that the system ends if it takes too long.
 """
 
 from __future__ import annotations
@@ -18,20 +17,18 @@ import copy
 import gzip
 import io
 import json
+import multiprocessing
 import os
 import random
 import resource
-import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 import tomllib
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,28 +41,23 @@ from tests.kernel.test_designed import SHAPES, designed
 from tests.mutations import OBJECTIVES, WRONG_SHAPE, Document, Mutator, places, reach
 
 ROOT = Path(__file__).resolve().parents[1]
-MOST_SECONDS = 1.0
 MOST_BYTES = 500 << 20
-KILLED_AFTER = 10.0
-"""Seconds of processor time after which a worker is ended."""
+KILLED_AFTER = 10
+"""Seconds of processor time after which a case is ended."""
 
 MOST_ADDRESSES = 3 << 30
-"""Bytes of address space beyond those of an idle worker."""
+"""Bytes of address space beyond those before a case."""
 
 
 LONG = 20_000
 """Characters of the longest honest file that is changed."""
 
 
-def saved_files(drawn: int = 200) -> list[str]:
+def saved_files(step: int = 1) -> list[Document]:
     """Return saved files of every kind: channels, laws, rounded inputs, designs of examples."""
-    files = [
-        *map(document_of, LAWS),
-        *map(made, ROUNDED),
-        *map(designed, SHAPES),
-        *map(draw_document, range(drawn)),
-    ]
-    return list(map(json.dumps, files))
+    makers = [(document_of, LAWS), (made, ROUNDED), (designed, SHAPES), (draw_document, range(200))]
+    files = [make(name) for make, names in makers for name in [*names][::step]]
+    return [file for file in files if len(json.dumps(file)) < LONG]
 
 
 @dataclass
@@ -361,33 +353,45 @@ KINDS: list[Callable[[Cases, Mutator], Case]] = [
 ]
 
 
-# --- a worker ------------------------------------------------------------------------------------
+# --- a process for each case ----------------------------------------------------------------------
+
+FORK = multiprocessing.get_context("fork")
 
 
-def peak_bytes() -> int:
-    """Return the largest memory since the last call of `forget_peak`."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) << 10
-    return 0
+def apart(target: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function returns in a process of its own, and None if that was killed."""
+    receiver, sender = FORK.Pipe(duplex=False)
+    worker = FORK.Process(target=lambda: sender.send(target(*arguments)))
+    worker.start()
+    sender.close()
+    try:
+        return receiver.recv()
+    except EOFError:
+        return None
+    finally:
+        worker.join()
 
 
-def forget_peak() -> None:
-    Path("/proc/self/clear_refs").write_text("5")
+def limit_resources() -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (KILLED_AFTER, KILLED_AFTER))
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * resource.getpagesize() + MOST_ADDRESSES
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
-def run_case(case: Case) -> tuple[list[str], str]:
-    """Run a command where its files are; return what is wrong, and how it ended."""
+def run_case(cases: Cases, number: int, folder: str, seconds: float) -> tuple[str, list[str]]:
+    """Run a command where its files are; return how it ended, and what is wrong."""
     from mechdesign.cli import main
 
+    os.chdir(folder)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what solvers print is no matter
+    limit_resources()
+    case, wrong, status = cases.case(number), list[str](), None
     for name, raw in case.files.items():
         Path(name).write_bytes(raw)
     out, err = io.StringIO(), io.StringIO()
-    forget_peak()
-    before, wrong = peak_bytes(), []
-    signal.setitimer(signal.ITIMER_PROF, KILLED_AFTER)
-    start = time.process_time()
-    status: Any = None
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     try:
         with (
             contextlib.redirect_stdout(out),
@@ -402,9 +406,8 @@ def run_case(case: Case) -> tuple[list[str], str]:
         last = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(last.filename).name}:{last.lineno}"
         wrong.append(f"raised {type(error).__name__} at {where}: {str(error)[:100]}")
-    seconds = time.process_time() - start
-    signal.setitimer(signal.ITIMER_PROF, 0)
-    grown = peak_bytes() - before
+    taken = time.process_time() - start
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before << 10
     if not wrong and status not in (0, 1, 2):
         wrong.append(f"status {status!r}")
     said = err.getvalue()
@@ -414,71 +417,18 @@ def run_case(case: Case) -> tuple[list[str], str]:
         wrong.append(f"status {status} without a word")
     if any(ord(c) < 32 and c != "\n" for c in said):
         wrong.append(f"a control character on standard error: {said[:100]!r}")
-    if seconds > MOST_SECONDS:
-        wrong.append(f"{seconds:.1f} s")
+    if taken > seconds:
+        wrong.append(f"{taken:.1f} s")
     if grown > MOST_BYTES:
         wrong.append(f"{grown >> 20} MB")
-    for path in Path().iterdir():
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    return wrong, str(status)
+    return f"{case.arguments[0]} {status}", wrong
 
 
-def work(pool: list[Document], seed: int, numbers: range) -> None:
-    """Run cases, and print a line of JSON before and after each."""
-    report = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what solvers print is no matter
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    import mechdesign.cli.design  # noqa: F401 - so that the first case does not pay for it
-    from mechdesign.designs.design import design  # noqa: F401
-
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    most = pages * resource.getpagesize() + MOST_ADDRESSES
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    cases = Cases(pool, seed)
+def tried(cases: Cases, number: int, seconds: float) -> tuple[str, list[str]]:
+    """Return what `run_case` does, or that it was killed."""
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for number in numbers:
-            report.write(json.dumps([number]) + "\n")
-            case = cases.case(number)
-            wrong, status = run_case(case)
-            report.write(json.dumps([number, case.arguments[0], status, wrong]) + "\n")
-        os.chdir("/")
-
-
-def run(pool_file: Path, seed: int, numbers: range) -> Iterator[list[Any]]:
-    """Yield number, command, status and what is wrong of each case, by one worker after another."""
-    first, stop = numbers.start, numbers.stop
-    while first < stop:
-        command = [sys.executable, "-m", "tests.fuzz", "--worker", str(pool_file)]
-        command += ["--seed", str(seed), "--first", str(first), "--files", str(stop - first)]
-        running, begun = None, first
-        with subprocess.Popen(command, stdout=-1, stderr=-1, text=True, cwd=ROOT) as worker:
-            for line in worker.stdout:
-                entry = json.loads(line)
-                first = running = entry[0]
-                if len(entry) > 1:
-                    first, running = first + 1, None
-                    yield entry
-            said = worker.stderr.read()
-            status = worker.wait()
-        if running is not None:
-            first = running + 1
-            yield [running, "?", "killed", [f"the worker ended with {status}: {said[-300:]}"]]
-        elif first == begun:
-            raise RuntimeError(f"the worker did not start: {said[-2000:]}")
-
-
-def run_all(pool: list[str], seed: int, numbers: range, jobs: int) -> Iterator[list[Any]]:
-    """Yield what `run` does, with several workers at a time."""
-    size = -(-len(numbers) // jobs)
-    shares = [numbers[n : n + size] for n in range(0, len(numbers), size)]
-    with tempfile.TemporaryDirectory() as folder:
-        pool_file = Path(folder) / "pool.json"
-        pool_file.write_text("[" + ",".join(text for text in pool if len(text) < LONG) + "]")
-        with ThreadPoolExecutor(jobs) as threads:
-            ends = [threads.submit(list, run(pool_file, seed, share)) for share in shares]
-            for end in as_completed(ends):
-                yield from end.result()
+        end = apart(run_case, cases, number, folder, seconds)
+    return end or ("killed", [f"more than {KILLED_AFTER} s, or killed"])
 
 
 def main() -> int:
@@ -487,30 +437,32 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--step", type=int, default=1, help="use each so manieth honest file")
+    parser.add_argument("--seconds", type=float, default=1.0, help="that a case may take")
     parser.add_argument("--only", type=int, metavar="NUMBER")
     parser.add_argument("--keep", type=Path, metavar="FOLDER")
-    parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    numbers = range(options.first, options.first + options.files)
-    if options.worker:
-        work(json.loads(options.worker.read_text()), options.seed, numbers)
-        return 0
-    pool = saved_files()
+    import mechdesign.cli.design  # noqa: F401 - so that no case pays for it
+    from mechdesign.designs.design import design  # noqa: F401
+
+    # apart: a solver that has run here leaves threads, which no fork has
+    cases = Cases(apart(saved_files, options.step), options.seed)
     if options.only is not None:
-        documents = [json.loads(text) for text in pool if len(text) < LONG]
-        case = Cases(documents, options.seed).case(options.only)
+        case = cases.case(options.only)
         print(*case.arguments)
         options.keep.mkdir(parents=True, exist_ok=True)
         for name, raw in case.files.items():
             (options.keep / name).write_bytes(raw)
         return 0
-    ends: collections.Counter[str] = collections.Counter()
-    bad = 0
-    for number, command, status, wrong in run_all(pool, options.seed, numbers, options.jobs):
-        ends[f"{command} {status}"] += 1
-        if wrong:
-            bad += 1
-            print(number, command, status, "; ".join(wrong), flush=True)
+    ends, bad = collections.Counter[str](), 0
+    numbers = range(options.first, options.first + options.files)
+    with ThreadPoolExecutor(options.jobs) as threads:
+        done = threads.map(lambda number: tried(cases, number, options.seconds), numbers)
+        for number, (end, wrong) in zip(numbers, done, strict=True):
+            ends[end] += 1
+            if wrong:
+                bad += 1
+                print(number, end, "; ".join(wrong), flush=True)
     print(f"{len(numbers)} cases, {bad} wrong:", dict(sorted(ends.items())))
     return 1 if bad else 0
 
