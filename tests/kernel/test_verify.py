@@ -15,6 +15,7 @@ from mechdesign.kernel.documents import relative_gap
 from mechdesign.kernel.verify import verify
 from mechdesign.resources import allow
 from tests.documents import sealed
+from tests.kernel.draws import refused
 
 BOUND = 0.249739
 VALUE = 0.25
