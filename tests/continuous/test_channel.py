@@ -326,13 +326,6 @@ def test_mass_beyond_the_nodes_belongs_to_the_last_node() -> None:
     assert list(channel.node_prior(md.Samples([-5, -1, 3]))) == [Fraction(2, 3), Fraction(1, 3)]
 
 
-def test_a_mean_is_unbiased_through_linear_nodes() -> None:
-    """Readings whose mean is the node at every node have the mean x at every x."""
-    channel = continuous("linear", [0, 2], COIN)
-    for x in (Fraction(0), Fraction(1, 3), Fraction(2)):
-        assert sum(p * y for p, y in zip(channel.density(x), (-1, 3), strict=True)) == x
-
-
 def test_a_channel_is_what_it_is_made_from() -> None:
     channel = continuous("linear", [0, 2], COIN)
     again = continuous("linear", ["0", 2.0], COIN)

@@ -26,13 +26,11 @@ from mechdesign import (
     MeanAbsoluteError,
     MetricPrivacy,
     PosteriorMeanSquaredError,
-    Prior,
     Problem,
     Solution,
     design,
 )
 from mechdesign.kernel import verify
-from mechdesign.search.limits import Progress
 from tests.strategies import lp_optimum
 
 ROUTES = ("auto", "linear-program", "linear-program:ipm", "cvxpy:CLARABEL")
@@ -69,6 +67,7 @@ CORNERS: dict[str, tuple[int, Any, dict[str, Any], float | None]] = {
     "one input": (1, 1, {"utility": Distortion([[3, 1, 2]]), "prior": [1], "outputs": [*"abc"]}, 1),
     "one output": (3, 1, {"utility": Distortion([[1], [2], [4]]), **FIXED}, 2.75),
     "one output, worst case": (3, 1, {"utility": Distortion([[1], [2], [4]], True), **FIXED}, 4),
+    "a certain prior": (3, 1, {"utility": HammingLoss(), "prior": [0, 1, 0]}, 0),
     "an input that never comes": (3, 1, {"utility": MAE, "prior": [0.5, 0.5, 0]}, None),
 }
 """The number of inputs, the budget, the rest of the problem, and the least loss: by hand, or None
@@ -99,13 +98,6 @@ def test_every_notion_has_its_optimum_at_the_corners(name: str, notion: Any, rou
         assert np.abs(solution.channel.matrix - np.eye(3)).max() < 1e-8
         # the others let no output rule an input out
         assert isinstance(notion, PML | HighLowLDP) or rows.min() > 0
-
-
-@pytest.mark.parametrize("notion", notions(3, 1), ids=lambda n: n.name)
-def test_a_certain_prior_costs_nothing(notion: Any) -> None:
-    solution = solved(Problem(range(3), notion, HammingLoss(), prior=[0, 1, 0]))
-    assert solution.value == 0
-    assert solution.status == "optimal"
 
 
 E = math.e
@@ -182,42 +174,3 @@ def test_the_unit_of_the_loss_does_not_matter(scale: str, route: str) -> None:
     other = design(Problem(range(5), LDP(1), Distortion(scaled)), route=route)
     assert float(other.value) == pytest.approx(float(scale) * float(one.value), rel=1e-7)
     assert other.status == "optimal"
-
-
-@pytest.mark.slow
-def test_sixty_inputs_with_random_budgets_finish() -> None:
-    rng = np.random.default_rng(60)
-    E = rng.uniform(0.5, 3, (60, 60)).round(3)
-    budgets = [["inf" if rng.random() < 0.2 else repr(float(e)) for e in row] for row in E]
-    problem = Problem(
-        range(60),
-        ContextAwareLDP(budgets),
-        MeanAbsoluteError(),
-        prior=Prior.from_counts(rng.integers(1, 50, 60).tolist()),
-    )
-    steps = list[Progress]()
-    solution = design(problem, progress=steps.append)
-    assert 0 < len(steps) <= 100
-    assert solution.status == "optimal"
-    assert problem.privacy[0].holds(solution.channel)
-    blind = min(
-        float(problem.prior.mean([abs(Fraction(x - y)) for x in range(60)])) for y in range(60)
-    )
-    assert 0 < float(solution.value) < blind
-
-
-def test_many_priors_at_once() -> None:
-    """A ball with too many vertices to list."""
-    k = 10
-    problem = Problem(
-        range(k),
-        BoundedPriorLIP(1, center=[Fraction(1, k)] * k, radius="0.25"),
-        MeanAbsoluteError(),
-    )
-    solution = solved(problem)
-    assert solution.status == "optimal"
-    lower = float(design(Problem(range(k), LDP(1), MeanAbsoluteError())).value)
-    upper = float(
-        design(Problem(range(k), LIP(1), MeanAbsoluteError(), prior=Prior.uniform(k))).value
-    )
-    assert upper - 1e-9 <= float(solution.value) <= lower + 1e-9

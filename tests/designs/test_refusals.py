@@ -31,7 +31,7 @@ DESIGNERS: dict[str, Callable[..., Any]] = {
     "many": partial(md.design_many, []),
     "each": partial(design_each, []),
 }
-NO_LIMITS: list[Any] = [0, -1, math.inf, "1", True]
+NO_LIMITS: list[Any] = [0, -1, math.inf, math.nan, "1", True]
 NO_PROBLEMS: list[Any] = [md.LDP(1), "x", None, 3, [md.LDP(1)], md.Problem]
 OPTIONS: list[tuple[str, Any]] = [
     ("errors", "ignore"),

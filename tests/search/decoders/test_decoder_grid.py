@@ -80,30 +80,6 @@ def test_the_optimum_is_that_over_all_rays(name: str, seed: int) -> None:
     check(problem, SOLVERS["vertices"](problem).value)
 
 
-def test_agrees_with_the_closed_form_on_its_region() -> None:
-    problem = md.Problem(range(3), md.LIP(2), md.PosteriorMeanSquaredError(), prior=[0.3, 0.3, 0.4])
-    by_formula = md.design(problem)
-    assert by_formula.route == "closed-form: LIP randomized response"
-    by_grid = md.design(problem, route="decoder-grid")
-    assert float(by_grid.value) == pytest.approx(float(by_formula.value), rel=1e-8)
-
-
-def test_values_may_be_of_any_scale_and_constant() -> None:
-    prior = [0.2, 0.3, 0.5]
-    for scale in (1e-6, 1e6):
-        values = [scale * 1, scale * 5, scale * 6]
-        solution = md.design(
-            md.Problem(
-                ["a", "b", "c"], md.LIP(1), md.PosteriorMeanSquaredError(values), prior=prior
-            )
-        )
-        assert solution.gap <= 1e-6 or float(solution.value) < 1e-12
-    flat = md.design(
-        md.Problem(["a", "b", "c"], md.LIP(1), md.PosteriorMeanSquaredError([7, 7, 7]), prior=prior)
-    )
-    assert flat.value == 0
-
-
 WEIGHTS = st.integers(0, 1000).map(lambda n: n / 1000)
 
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings, strategies as st
 
 import mechdesign as md
-from mechdesign import LDP, BlockLDP, ContextAwareLDP, Domain, HighLowLDP, MetricPrivacy
+from mechdesign import LDP, BlockLDP, ContextAwareLDP, Domain, HighLowLDP
 from mechdesign.kernel.generators import Lift, Listed
 from mechdesign.notions.rows.cone import Family, Multipliers
 from mechdesign.notions.rows.lift_rows import LiftRows
@@ -154,19 +154,6 @@ def kept_pairs(family: PairRows) -> set[tuple[int, int]]:
     return {(int(x), int(z)) for x, z in np.argwhere(family.index != FREE)}
 
 
-@pytest.mark.parametrize("spacing", ["1", "0.1", "1/3"])
-def test_on_a_grid_of_city_blocks_only_the_four_next_to_each_stay(spacing: str) -> None:
-    grid = Domain.grid(4, 5, spacing)
-    reduced = thin_pairs(MetricPrivacy("0.7", "manhattan").family(grid))
-    next_to = {
-        (x, z)
-        for x, (r, c) in enumerate(grid.labels)  # type: ignore[misc]
-        for z, (s, d) in enumerate(grid.labels)  # type: ignore[misc]
-        if abs(r - s) + abs(c - d) == 1
-    }
-    assert kept_pairs(reduced) == next_to
-
-
 def test_zero_budgets_are_left_alone() -> None:
     """Ties imply each other both ways: dropping them all at once would lose them."""
     family = ContextAwareLDP([["0"] * 4] * 4).family(Domain.range(4))
@@ -271,19 +258,6 @@ def test_the_optimum_is_proved(n: int, seed: int, method: str) -> None:
     solution = md.design(problem, route=f"linear-program:{method}")
     assert solution.gap < 1e-8
     assert all(claim.leakage <= 1 for claim in solution.privacy)
-
-
-def test_a_ball_meets_its_vertices_and_another_notion() -> None:
-    ball = md.PriorBall(random_prior(4), "1/10")
-    prior, utility = ball.center, md.MeanAbsoluteError()
-    values = [
-        float(md.design(md.Problem(range(4), notions, utility, prior=prior)).value)
-        for notions in (
-            [md.BoundedPriorLIP(1, ball), md.LDP("3/2")],
-            [md.BoundedPriorLIP(1, list(ball.vertices())), md.LDP("3/2")],
-        )
-    ]
-    assert values[0] == pytest.approx(values[1], rel=1e-8)
 
 
 def test_an_exponential_that_is_0_in_floats_leaves_a_proof() -> None:
