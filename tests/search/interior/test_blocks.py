@@ -12,13 +12,11 @@ import numpy.typing as npt
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings, strategies as st
-from scipy.optimize import linprog
 
 import mechdesign as md
 from mechdesign.notions import Notion
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.search.interior.arrow import ArrowBlocks, ArrowRows
-from mechdesign.search.interior.newton import Blocks, interior_point
 from mechdesign.search.interior.solve import by_interior, solve_interior
 from mechdesign.search.interior.sparse import SparseBlocks
 from mechdesign.search.limits import Limits
@@ -26,7 +24,6 @@ from mechdesign.search.lp.extended_formulation import ExtendedFormulation, exten
 from mechdesign.search.presolve.chain import conic_program
 from mechdesign.search.routes import InteriorPoint
 from problems import families
-from tests.strategies import examples
 
 FloatArray = npt.NDArray[np.float64]
 Matrix = list[list[Fraction]]
@@ -231,51 +228,6 @@ def test_sparse_blocks_are_those_of_the_rows_in_use(chosen: str) -> None:
     # one output alone: the others stay as they are
     blocks.factor(2 * products, np.array([False, True, False]))
     assert np.allclose(blocks.solve(g)[0], found[0] / [1.0, 2.0, 1.0])
-
-
-def by_linprog(A: FloatArray, cost: FloatArray, counts: FloatArray) -> float:
-    """The least Sum_y n_y c_y . q_y over columns with A v_y <= 0 and row sums of 1, by HiGHS."""
-    (k, m), n = cost.shape, A.shape[1]
-    own = np.zeros((m, n))
-    own[:, :k] = (counts * cost).T
-    found = linprog(
-        own.ravel(),
-        A_ub=np.kron(np.eye(m), A),
-        b_ub=np.zeros(m * len(A)),
-        A_eq=np.hstack([c * np.eye(k, n) for c in counts]),
-        b_eq=np.ones(k),
-        bounds=([(0, None)] * k + [(None, None)] * (n - k)) * m,
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    )
-    assert found.status == 0
-    return float(found.fun)
-
-
-def check_optimum(blocks: Blocks, A: FloatArray, cost: FloatArray) -> None:
-    found = interior_point(blocks, cost[None], Limits())
-    best, k = by_linprog(A, cost, blocks.counts), len(cost)
-    assert math.isclose(found.value[0], best, rel_tol=1e-7, abs_tol=1e-9)
-    assert math.isclose(found.bound[0], best, rel_tol=1e-7, abs_tol=1e-9)
-    assert np.allclose(found.matrix[0] @ blocks.counts, 1)
-    # the multipliers prove the bound by themselves
-    assert found.multipliers.min() >= 0
-    reduced = cost + (A.T @ found.multipliers[0])[:k]
-    assert reduced.min(axis=1).sum() >= found.bound[0] - 1e-9
-
-
-@given(st.integers(0, 10**6), st.sampled_from([1.0, 3.0, 20.0]), st.sampled_from([0, 6]))
-@examples(20)
-def test_the_optimum_of_sparse_rows_is_that_of_highs(seed: int, most: float, more: int) -> None:
-    A, rng = random_rows(seed, 8, most, more), np.random.default_rng(seed)
-    blocks = SparseBlocks(A, 8, np.array([1.0, 2.0, 1.0, 1.0, 3.0]))
-    check_optimum(blocks, A.toarray(), rng.random((8, 5)))
-
-
-@pytest.mark.parametrize("name", ARROWS)
-def test_the_optimum_of_arrows_is_that_of_highs(name: str) -> None:
-    blocks, (rows,) = batch(name, 1)
-    A = np.array(rows, dtype=float)[:-K]
-    check_optimum(blocks, A, np.random.default_rng(3).random((K, M)))
 
 
 def test_rows_left_out_are_obeyed_and_few_join(monkeypatch: pytest.MonkeyPatch) -> None:

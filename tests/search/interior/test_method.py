@@ -5,29 +5,32 @@ from __future__ import annotations
 import math
 import signal
 import threading
+from typing import Any
 
-import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import mechdesign as md
-from mechdesign.search.interior.newton import interior_point
-from mechdesign.search.interior.sparse import SparseBlocks
 from mechdesign.search.limits import Limits, Progress
 from mechdesign.utilities import Utility
 from problems import families
 from solvers import SOLVERS
 
+MAE = md.MeanAbsoluteError()
+RARE = md.Prior.from_counts([1, 10**6, 7, 900, 5000])
+BELIEF = [0.1, 0.2, 0.3, 0.2, 0.2]
+MEANS = [(f"mean {x}", {x: 3}, 1, {(x + n) % 5: 1 for n in (1, 2, 3)}) for x in range(5)]
+
+
+def on(k: int, notions: Any, utility: Utility = MAE, prior: Any = None) -> md.Problem:
+    return md.Problem(range(k), notions, utility, prior=prior or families.random_prior(k))
+
+
 FAMILIES = {
     "ldp": families.ldp_numeric(12),
     "lip": families.lip_numeric(12),
-    "lip, smallest prior 1e-6": md.Problem(
-        range(5),
-        md.LIP(1),
-        md.MeanAbsoluteError(),
-        prior=md.Prior.from_counts([1, 10**6, 7, 900, 5000]),
-    ),
+    "lip, smallest prior 1e-6": on(5, md.LIP(1), prior=RARE),
     "lift": families.lift_numeric(9),
+    "lift from below": on(5, md.AsymmetricLift(lower="0.3", upper="inf")),
     "pml": families.pml_hamming(9),
     "line": families.line_metric(12),
     "line, entries down to e**-40": families.line_metric(11, epsilon=4),
@@ -38,20 +41,18 @@ FAMILIES = {
     "high-low": families.high_low(12),
     "identifiability": families.differential_identifiability(8),
     "both": families.lip_and_ldp(10),
-    "both, of unlike shape": md.Problem(
-        range(8),
-        [md.LIP(1), md.MetricPrivacy("0.4", "absolute")],
-        md.MeanAbsoluteError(),
-        prior=families.random_prior(8),
-    ),
+    "both, of unlike shape": on(8, [md.LIP(1), md.MetricPrivacy("0.4", "absolute")]),
+    "two lifts": on(5, [md.LIP(1), md.PML("0.7")]),
+    "a budget and a stricter one": on(5, [md.LDP(1), md.HighLowLDP("0.5", [0, 1, 2])]),
+    "a free lift and ldp": on(5, [md.AsymmetricLift("inf", "inf"), md.LDP(1)]),
+    "rows of one's own": on(5, [md.LinearNotion(MEANS), md.MetricPrivacy(1, "absolute")]),
+    "one prior": on(5, md.BoundedPriorLIP(1, priors=[BELIEF])),
     "list of priors": families.bounded_prior_list(6),
-    "inputs with equal rows": md.Problem(
-        range(3), md.ContextAwareLDP([[0, 0, 1], [1, 0, 1], [1, 1, 0]]), md.HammingLoss()
+    "inputs with equal rows": on(
+        3, md.ContextAwareLDP([[0, 0, 1], [1, 0, 1], [1, 1, 0]]), md.HammingLoss(), [1 / 3] * 3
     ),
     "many outputs": families.many_outputs(6),
-    "an input of prior 0": md.Problem(
-        range(4), md.LDP(1), md.MeanAbsoluteError(), prior=[0, "0.3", "0.3", "0.4"]
-    ),
+    "an input of prior 0": on(4, md.LDP(1), prior=[0, "0.3", "0.3", "0.4"]),
 }
 
 
@@ -94,24 +95,6 @@ def test_another_thread_leaves_the_signals_alone() -> None:
     thread.join()
     assert found[0].status == "optimal"
     assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_outputs_and_inputs_alike_stand_for_each_other() -> None:
-    """LDP at a uniform prior, Hamming loss: one output for all k gives (k - 1)/(e**eps + k - 1)."""
-    k, epsilon = 6, 1.0
-    pairs = [(x, z) for x in range(k) for z in range(k) if x != z]
-    A = np.zeros((len(pairs), k))
-    for row, (x, z) in enumerate(pairs):
-        A[row, x], A[row, z] = math.exp(-epsilon), -1.0
-    cost = np.ones((1, k, 1))
-    cost[0, 0, 0] = 0.0
-    blocks = SparseBlocks(sp.csr_array(A), k, np.array([float(k)]))
-    orbit = np.zeros(k, dtype=np.intp)
-    found = interior_point(blocks, cost, Limits(), orbit=orbit)
-    wanted = (k - 1) / (math.exp(epsilon) + k - 1)
-    assert math.isclose(found.value[0] / k, wanted, rel_tol=1e-7)
-    assert found.bound[0] <= found.value[0]
-    assert math.isclose(found.matrix.sum(), 1, rel_tol=1e-9)
 
 
 def test_a_part_of_the_limits_heeds_the_whole() -> None:
