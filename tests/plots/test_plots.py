@@ -442,8 +442,9 @@ def test_every_plot_is_on_given_or_new_axes_with_their_names(name: str) -> None:
     assert draw(ax=given_axes, title="for $5") is given_axes
     new = draw(title="for $5")
     assert new is not given_axes
+    drawn(given_axes)
     for ax in (given_axes, new):
-        assert [drawn(ax).get_title(), ax.get_xlabel(), ax.get_ylabel()] == [r"for \$5", *names]
+        assert [ax.get_title(), ax.get_xlabel(), ax.get_ylabel()] == [r"for \$5", *names]
     plt.close(new.figure)  # type: ignore[arg-type]
 
 

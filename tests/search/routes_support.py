@@ -107,7 +107,7 @@ class Case:
             return problem, md.design(problem, route=self.route, **terms, **options)
 
 
-ANY = md.ContextAwareLDP(budgets(4))
+ANY, FEW = md.ContextAwareLDP(budgets(4)), md.ContextAwareLDP(budgets(3))
 LINE = md.MetricPrivacy("0.5", "absolute")
 BOX = md.BoundedPriorLIP(1, lower=[0.1] * 4, upper=[0.5] * 4)
 AUTO, RAYS = "auto", "vertices"
@@ -126,13 +126,13 @@ CASES: dict[str, Case] = {
     "information": Case(4, ANY, md.MutualInformation(), AUTO, RAYS),
     "information, lifts": Case(9, md.LIP(1), md.MutualInformation(), AUTO, ""),
     "histogram": Case(5, md.ContextAwareLDP(budgets(5)), HISTOGRAM, AUTO, RAYS),
-    "histogram by local search": Case(4, ANY, HISTOGRAM, AUTO, RAYS, few_rays=True),
+    "histogram by local search": Case(3, FEW, HISTOGRAM, AUTO, RAYS, few_rays=True),
     "guess by rays": Case(4, ANY, md.BayesAccuracy(), "extreme-rays", RAYS),
     "of one's own": Case(4, ANY, TwoGuesses(), AUTO, ""),
     "risk": Case(4, ANY, md.L2Risk(), AUTO, ""),
     "risk, roots": Case(4, md.LDP(1), md.TVRisk(), "estimation", ""),
     "risk, worst case": Case(4, md.LDP(1), md.L2Risk(worst_case=True), "estimation", ""),
-    "risk by local search": Case(4, ANY, md.L2Risk(), AUTO, "", few_rays=True),
+    "risk by local search": Case(3, FEW, md.L2Risk(), AUTO, "", few_rays=True),
     "readings": Case(4, ANY, md.UnbiasedVariance(), AUTO, ""),
     "readings, worst case": Case(4, md.LDP(1), md.UnbiasedVariance(worst_case=True), AUTO, ""),
     "whole channel": Case(

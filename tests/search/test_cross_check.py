@@ -53,18 +53,18 @@ FAMILY_SIZES = {
     "manhattan-grid": (2, 3),
     "block-grid": (2, 4),
 }
-"""The others are tried with 1, 2, 3 and 6 inputs."""
+"""The others are tried with 1, 3 and 6 inputs."""
 
-MOST_FOR_ALL_RAYS = 8
+MOST_FOR_ALL_RAYS = 6
 
 MOST_UNKNOWNS = {
     "direct-lp": 60_000,
     "linear-program": 60_000,
     "textbook": 130,
-    "cvxpy": 20_000,
-    "vectorised": 20_000,
-    "linear-program:simplex": 20_000,
-    "libqif": 20_000,
+    "cvxpy": 10_000,
+    "vectorised": 10_000,
+    "linear-program:simplex": 10_000,
+    "libqif": 10_000,
 }
 """k * k * m up to which the slower solvers are asked."""
 
@@ -94,7 +94,8 @@ def takes(solver: str, name: str) -> bool:
             isinstance(notion, md.MutualInformationLeakage) for notion in problem.privacy
         )
         convex = solver.startswith(("cvxpy", "textbook")) and not (informed and "HIGHS" in solver)
-        return solver == "ours" or convex
+        large = solver in OTHER_SOLVERS and len(problem.domain) > 6
+        return solver == "ours" or (convex and not large)
     if solver == "vertices":
         many_priors = hasattr(problem.privacy[0], "priors")
         return len(problem.domain) <= (3 if many_priors else MOST_FOR_ALL_RAYS)
@@ -113,7 +114,7 @@ def takes(solver: str, name: str) -> bool:
 
 
 FAMILY_NAMES = [
-    f"{family} {size}" for family in FAMILIES for size in FAMILY_SIZES.get(family, (1, 2, 3, 6))
+    f"{family} {size}" for family in FAMILIES for size in FAMILY_SIZES.get(family, (1, 3, 6))
 ]
 NAMES = [*LIBRARY, *FAMILY_NAMES]
 QUICK = (

@@ -51,7 +51,7 @@ def utilities(draw: Any, domain: md.Domain) -> tuple[LinearUtility, list[Any] | 
     kind = draw(st.sampled_from(kinds))
     worst_case = draw(st.booleans())
     if kind is md.Distortion:
-        m = draw(st.integers(1, 8))
+        m = draw(st.integers(1, 6))
         row = st.lists(st.integers(0, 50), min_size=m, max_size=m)
         matrix = draw(st.lists(row, min_size=len(domain), max_size=len(domain)))
         return md.Distortion(matrix, worst_case), list(range(m))
@@ -62,7 +62,7 @@ def utilities(draw: Any, domain: md.Domain) -> tuple[LinearUtility, list[Any] | 
         one |= st.tuples(st.integers(-1, 3), st.integers(-1, 3))
     else:
         one |= st.integers(-60, 60).map(lambda n: n / 4)
-    return kind(worst_case), draw(st.lists(one, min_size=1, max_size=8, unique=True))
+    return kind(worst_case), draw(st.lists(one, min_size=1, max_size=6, unique=True))
 
 
 @st.composite
@@ -115,7 +115,7 @@ def random_problem(draw: Any, name: str) -> md.Problem:
     elif name == "metric":
         names = [draw(st.sampled_from(["metric", "grid"]))]
     ordered = any(one.startswith("bounded-prior") for one in names)  # vertices by orders
-    domain, notions, prior = draw(statements(names, draw(st.integers(1, 6 if ordered else 8))))
+    domain, notions, prior = draw(statements(names, draw(st.integers(1, 5 if ordered else 6))))
     utility, outputs = draw(utilities(domain))
     return md.Problem(domain, notions, utility, prior=prior, outputs=outputs)
 
