@@ -78,7 +78,7 @@ def lost(asked: md.Problem, Q: np.ndarray) -> float:
 
 
 SECONDS = [
-    pytest.param(0.5, marks=pytest.mark.slow),
+    pytest.param(1.0, marks=pytest.mark.slow),
     pytest.param(5.0, marks=pytest.mark.long),
     pytest.param(20.0, marks=pytest.mark.long),
 ]
