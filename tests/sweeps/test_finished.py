@@ -21,18 +21,9 @@ from mechdesign.designs import design as design_module
 from mechdesign.kernel import digest, verify
 from mechdesign.sweeps import design_each, tasks
 from mechdesign.sweeps.tasks import Finished
+from tests.sweeps.test_many import users
 
 RARE = [0.01, 0.24, 0.25, 0.5]
-
-
-def users(count: int = 4, size: int = 5) -> list[md.Problem]:
-    priors = [[1 + (7 * n * x) % 11 for x in range(size)] for n in range(count)]
-    return [
-        md.Problem(
-            range(size), md.LIP(1), md.MeanAbsoluteError(), prior=[p / sum(prior) for p in prior]
-        )
-        for prior in priors
-    ]
 
 
 def of_every_kind() -> list[md.Problem]:
@@ -72,14 +63,17 @@ def designed(monkeypatch: pytest.MonkeyPatch) -> list[md.Problem]:
     return seen
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
 def test_finished_certificates_are_returned_unchanged(
-    tmp_path: Path, designed: list[md.Problem]
+    n_jobs: int, tmp_path: Path, designed: list[md.Problem]
 ) -> None:
+    """Also those of other processes."""
     problems = of_every_kind()
-    first = md.design_many(problems, cache=tmp_path)
-    assert len(designed) == len(problems)
+    first = md.design_many(problems, n_jobs=n_jobs, cache=tmp_path)
+    assert len(designed) == (len(problems) if n_jobs == 1 else 0)
+    designed.clear()
     again = md.design_many(problems, cache=tmp_path)
-    assert len(designed) == len(problems)
+    assert not designed
     for one, other, problem in zip(first, again, problems, strict=True):
         assert other.problem is problem
         assert other.document() == one.document()
@@ -92,7 +86,7 @@ def test_finished_certificates_are_returned_unchanged(
 
 
 def test_a_batch_has_the_missing_problems(tmp_path: Path, designed: list[md.Problem]) -> None:
-    problems = users(size=9)  # for nine inputs no formula holds
+    problems = users(4, size=9)  # for nine inputs no formula holds
     md.design_many(problems[1:2], cache=tmp_path)
     designed.clear()
     found = md.design_many(problems, cache=tmp_path)
@@ -190,16 +184,10 @@ def test_two_writers_at_once_leave_files_that_hold(tmp_path: Path) -> None:
 
 KILLED = """
     import os, signal, sys
-    from mechdesign import LIP, MeanAbsoluteError, Problem
-    from mechdesign.sweeps import design_each
-    def problems():
-        for n in range(6):
-            weights = [1 + (7 * n * x) % 11 for x in range(5)]
-            prior = [w / sum(weights) for w in weights]
-            yield Problem(range(5), LIP(1), MeanAbsoluteError(), prior=prior)
-    import mechdesign.sweeps.many as many
+    from mechdesign.sweeps import design_each, many
+    from tests.sweeps.test_many import users
     many.WINDOW = 3
-    for n, _ in enumerate(design_each(problems(), cache=sys.argv[1])):
+    for n, _ in enumerate(design_each(iter(users(6)), cache=sys.argv[1])):
         if n == 3:  # the second window has begun
             os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -215,15 +203,6 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, designed: list[md.Pro
     found = md.design_many(users(6), cache=tmp_path)
     assert len(designed) == 6 - kept
     assert [solution.status for solution in found] == ["optimal"] * 6
-
-
-def test_processes_share_the_folder(tmp_path: Path, designed: list[md.Problem]) -> None:
-    problems = users()
-    first = md.design_many(problems, n_jobs=2, cache=tmp_path)
-    assert len(list(tmp_path.rglob("*.gz"))) == len(problems)
-    again = md.design_many(problems, cache=tmp_path)
-    assert not designed
-    assert [s.document() for s in again] == [s.document() for s in first]
 
 
 def test_an_invalid_folder_is_refused_before_the_work(tmp_path: Path) -> None:

@@ -65,10 +65,10 @@ def assert_same(found: md.Solution, problem: md.Problem) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_the_solutions_are_those_of_design_in_order(n_jobs: int) -> None:
+@pytest.mark.parametrize(("n_jobs", "backend"), [(1, None), (2, None), (2, "threading")])
+def test_the_solutions_are_those_of_design_in_order(n_jobs: int, backend: str | None) -> None:
     problems = mixed()
-    found = md.design_many(problems, n_jobs=n_jobs)
+    found = md.design_many(problems, n_jobs=n_jobs, backend=backend)
     assert len(found) == len(problems)
     for solution, problem in zip(found, problems, strict=True):
         assert_same(solution, problem)
@@ -169,14 +169,6 @@ def test_where_a_batch_fails_each_is_designed_by_itself(
     for solution, problem in zip(md.design_many(problems), problems, strict=True):
         assert_same(solution, problem)
         assert "problems" not in solution.route
-
-
-def test_threads_do_the_same_work() -> None:
-    problems = users(2, size=3)
-    for solution, problem in zip(
-        md.design_many(problems, n_jobs=2, backend="threading"), problems, strict=True
-    ):
-        assert_same(solution, problem)
 
 
 def test_noise_and_continuous_inputs_come_as_design_gives_them() -> None:

@@ -8,7 +8,9 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
+from pickle import PicklingError
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,10 @@ from tests.sweeps.failing import fail, handler, process
 
 DESIGNED = design_module.designed
 
-FAILURES = ["killed", "memory", "result"]
+FAILURES = ["killed", "memory", "result", "not read"]
+
+
+LOST = [BrokenProcessPool(), PicklingError("no"), MemoryError()]
 
 
 def children() -> list[Any]:
@@ -94,13 +99,11 @@ def failing(how: str) -> md.Problem:
 def test_a_process_that_fails_costs_its_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "SINGLES", 1)
     problems = users(2)
-    problems[1:1] = map(failing, ["killed", "not read", "memory", "not written"])
+    problems.insert(1, failing("killed"))
     found: list[Any] = md.design_many(problems, n_jobs=2, errors="return", route="linear-program")
-    lost = [n for n, answer in enumerate(found) if not isinstance(answer, md.Solution)]
-    assert lost == [1, 2, 3, 4]
-    for n in lost:
-        assert isinstance(found[n], md.MechdesignError)
-        assert str(found[n]).startswith(f"problems[{n}]: ")
+    assert [isinstance(answer, md.Solution) for answer in found] == [True, False, True]
+    assert isinstance(found[1], md.MechdesignError)
+    assert str(found[1]).startswith("problems[1]: ")
     for answer, problem in zip(found, problems, strict=True):
         if isinstance(answer, md.Solution):
             assert answer.problem is problem
@@ -108,14 +111,22 @@ def test_a_process_that_fails_costs_its_problems(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("how", "error"), [("killed", md.SolverError), ("division", ZeroDivisionError)]
+    ("lost", "error", "match"),
+    [
+        *((lost, md.SolverError, r"problems\[1\]") for lost in LOST),
+        (ZeroDivisionError("by zero"), ZeroDivisionError, "by zero"),
+    ],
 )
 def test_the_death_of_a_process_is_an_error_of_the_library(
-    how: str, error: type[Exception]
+    lost: Exception, error: type[Exception], match: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An exception of another package is raised as it is."""
-    with pytest.raises(error, match=r"problems\[1\]" if how == "killed" else "by zero"):
-        md.design_many([*users(1), failing(how)], n_jobs=2, route="linear-program")
+    monkeypatch.setattr(tasks, "SINGLES", 1)
+    monkeypatch.setattr(
+        Processes, "work", lambda _, run, asked: iter([(0, run(asked[0])), (1, lost)])
+    )
+    with pytest.raises(error, match=match):
+        md.design_many(users(2), n_jobs=2, route="linear-program")
 
 
 def test_memory_that_runs_out_here_costs_its_problem(monkeypatch: pytest.MonkeyPatch) -> None:
