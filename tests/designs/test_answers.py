@@ -74,6 +74,7 @@ FAILURES: list[Exception] = [
 
 @pytest.mark.parametrize("error", FAILURES, ids=lambda error: type(error).__name__)
 def test_a_failure_is_noted_and_the_next_route_tried(error: Exception) -> None:
+    """Where all fail the start is left: randomized response on the two likeliest inputs."""
     good = Start().solve(problem(), Limits())
     found = answered(Failing(error), Failing(raw=good))
     assert found.best is not None
@@ -82,11 +83,6 @@ def test_a_failure_is_noted_and_the_next_route_tried(error: Exception) -> None:
     assert str(error) in failure or type(error).__name__ in failure
     (note,) = (text for text in found.solution().notes if "gave no answer, as " in text)
     assert "no" not in note.partition(", as ")[2].split()  # nothing of the exception
-
-
-@pytest.mark.parametrize("error", FAILURES, ids=lambda error: type(error).__name__)
-def test_where_all_fail_the_start_is_left(error: Exception) -> None:
-    """Here it is randomized response on the two likeliest inputs, which is optimal."""
     solution = answered(Failing(error), Failing(error)).solution()
     assert solution.status == "bounded"
     assert solution.value == pytest.approx(LEAST)

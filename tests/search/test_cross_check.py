@@ -17,7 +17,6 @@ from mechdesign.utilities import EstimationRisk, LinearUtility
 from problems.families import FAMILIES
 from solvers import SOLVERS, SolverResult, UnsuitableError, libqif
 from solvers.definitions import loss, rows
-from solvers.vertices import extreme_rays
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = {
@@ -211,21 +210,6 @@ def test_lip_ball_and_box_with_seven_inputs() -> None:
         problem = FAMILIES[family](7, seed=5)
         value = SOLVERS["ours"](problem).value
         assert math.isclose(value, SOLVERS["textbook"](problem).value, rel_tol=1e-6)
-
-
-def test_rays_of_ldp() -> None:
-    """Entries in {1, e^epsilon}, not all equal: 2^k - 2 of them."""
-    for k in (2, 3, 4):
-        rays = extreme_rays(rows(FAMILIES["ldp-numeric"](k)))
-        assert len(rays) == 2**k - 2
-        assert set(np.unique(rays.round(12))) == {1.0, round(math.exp(-1), 12)}
-
-
-def test_rays_of_high_low() -> None:
-    """2^s - 1 + (k - s) of them, s inputs being sensitive."""
-    for k, s in ((4, 1), (4, 2), (4, 3), (3, 3)):
-        count = 2**s - 1 + (k - s) - (k == s)
-        assert len(extreme_rays(rows(FAMILIES["high-low"](k, sensitive=s)))) == count
 
 
 @pytest.mark.parametrize("module", [solvers, problems.families])

@@ -105,80 +105,65 @@ def test_an_interior_optimum_has_no_outputs_of_rounding() -> None:
     assert found.gap < 2e-8
 
 
-def test_dust_beside_a_constant_channel_is_no_report() -> None:
-    """Also for a worst case; what is worth more than the share stays."""
-    utility = md.MeanAbsoluteError(worst_case=True)
-    problem = md.Problem(range(3), md.LDP(1), utility, outputs=range(3))
-    dust = 1e-10 * np.array([[1.0], [1.0], [np.e]])
-    matrix = np.hstack([np.zeros((3, 1)), 1 - dust, dust])
-    found, labels = without_rare(problem, matrix, range(3), 3e-9)
-    assert labels == [1]
-    assert found == pytest.approx(np.ones((3, 1)))
-    same, labels = without_rare(problem, matrix, range(3), 0.0)
-    assert (same is matrix) == (labels == [0, 1, 2])
-    useful = np.array([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0], [0.4, 0.6, 0.0]])
-    useful[:, :2] *= 1 - 1e-6
-    useful[:, 2] = 1e-6
-    kept, labels = without_rare(problem, useful, range(3), 3e-9)
-    assert kept is useful
-    assert labels == [0, 1, 2]
-
-
-@pytest.mark.parametrize(
-    "utility",
-    [
-        md.BayesAccuracy(),
-        md.GVulnerability([[1, 1, 0], [1, 0, 1], [0, 1, 1]]),
-        md.PosteriorMeanSquaredError(),
-        md.MutualInformation(),
-        md.L2Risk(),
-        md.TVRisk(),
-        md.L2Risk(worst_case=True),
-    ],
-    ids=repr,
-)
-def test_dust_beside_reports_is_no_report_for_any_utility(utility: Utility) -> None:
-    """Unless the channel without it is worth less, as where it has all the information."""
-    problem = md.Problem(range(3), md.LDP(1), utility, prior=["0.8", "0.1", "0.1"])
-    reports = np.full((3, 3), 0.2) + 0.4 * np.eye(3)
-    dust = 1e-10 * np.array([[1.0], [1.0], [np.e]])
-    matrix = np.hstack([reports * (1 - dust), dust])
-    found, labels = without_rare(problem, matrix, range(4), 3e-9)
-    assert labels == [0, 1, 2]
-    assert found == pytest.approx(reports, abs=1e-9)
-    assert np.allclose(found.sum(axis=1), 1, atol=1e-15)
-    assert without_rare(problem, matrix, range(4), 0.0)[1] in ([0, 1, 2], [0, 1, 2, 3])
-    if isinstance(utility, md.MutualInformation | md.L2Risk | md.TVRisk):
-        alone = np.hstack([1 - dust, dust])
-        kept, labels = without_rare(problem, alone, range(2), 3e-9)
-        assert kept is alone
-        assert labels == [0, 1]
-
-
-def test_an_objective_of_one_s_own_with_a_constant_optimum_has_no_report_of_dust() -> None:
+class Tail(md.ConvexUtility):
     """The mean of the two largest losses of four, next to a bound that the optimum attains."""
-    dust = 1e-10 * np.array([[1.0], [1.0], [1.0], [np.e]])
-    matrix = np.hstack([1 - dust, dust])
-    distances = np.abs(np.subtract.outer(range(4), range(4)))
 
-    class Tail(md.ConvexUtility):
-        name = "tail"
+    name = "tail"
 
-        def objective(self, Q: Any, domain: Any, prior: Any, outputs: Any) -> Any:
-            losses = cp.sum(cp.multiply(distances[:, : Q.shape[1]], Q), axis=1)
-            return cp.maximum(cp.sum_largest(losses, 2) / 2, 2.5)
-
-    own = md.Problem(range(4), md.LDP(1), Tail(), prior=["0.4", "0.3", "0.2", "0.1"])
-    found, labels = without_rare(own, matrix, [0, 1], 3e-9)
-    assert labels == [0]
-    assert found == pytest.approx(np.ones((4, 1)))
+    def objective(self, Q: Any, domain: Any, prior: Any, outputs: Any) -> Any:
+        distances = np.abs(np.subtract.outer(range(4), range(4)))[:, : Q.shape[1]]
+        losses = cp.sum(cp.multiply(distances, Q), axis=1)
+        return cp.maximum(cp.sum_largest(losses, 2) / 2, 2.5)
 
 
-def test_dust_of_a_solver_may_be_below_zero() -> None:
-    problem = md.Problem(
-        range(3), md.LDP(1), md.MeanAbsoluteError(worst_case=True), outputs=range(3)
-    )
-    matrix = np.tile([-1e-17, 1 + 1e-12, 2e-16], (3, 1))
-    found, labels = without_rare(problem, matrix, range(3), 3e-9)
-    assert labels == [1]
-    assert found == pytest.approx(np.ones((3, 1)))
+def dust(k: int) -> np.ndarray:
+    return 1e-10 * np.append(np.ones(k - 1), np.e)[:, None]
+
+
+def skewed(utility: Utility) -> md.Problem:
+    return md.Problem(range(3), md.LDP(1), utility, prior=["0.8", "0.1", "0.1"])
+
+
+WORST = md.Problem(range(3), md.LDP(1), md.MeanAbsoluteError(worst_case=True), outputs=range(3))
+OWN = md.Problem(range(4), md.LDP(1), Tail(), prior=["0.4", "0.3", "0.2", "0.1"])
+USEFUL = np.array([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0], [0.4, 0.6, 0.0]]) * (1 - 1e-6)
+REPORTS, ALONE = np.full((3, 3), 0.2) + 0.4 * np.eye(3), np.hstack([1 - dust(3), dust(3)])
+ALL_THERE_IS: list[Utility] = [md.MutualInformation(), md.L2Risk(), md.TVRisk()]
+UTILITIES: list[Utility] = [
+    md.BayesAccuracy(),
+    md.GVulnerability([[1, 1, 0], [1, 0, 1], [0, 1, 1]]),
+    md.PosteriorMeanSquaredError(),
+    *ALL_THERE_IS,
+    md.L2Risk(worst_case=True),
+]
+
+DUST: dict[str, tuple[md.Problem, np.ndarray, list[int]]] = {
+    "beside a constant": (WORST, np.hstack([np.zeros((3, 1)), ALONE]), [1]),
+    "of a solver, below 0": (WORST, np.tile([-1e-17, 1 + 1e-12, 2e-16], (3, 1)), [1]),
+    "worth more than the share": (WORST, USEFUL + np.array([0, 0, 1e-6]), [0, 1, 2]),
+    "an objective of one's own": (OWN, np.hstack([1 - dust(4), dust(4)]), [0]),
+    **{
+        f"beside reports, {u!r}": (
+            skewed(u),
+            np.hstack([REPORTS * (1 - dust(3)), dust(3)]),
+            [0, 1, 2],
+        )
+        for u in UTILITIES
+    },
+    **{f"all there is, {u!r}": (skewed(u), ALONE, [0, 1]) for u in ALL_THERE_IS},
+}
+"""A problem, a channel with an output of next to no probability, and the outputs that are left."""
+
+
+@pytest.mark.parametrize("name", DUST)
+def test_dust_is_no_report(name: str) -> None:
+    """Unless the channel without it is worth less, as where it has all the information."""
+    problem, matrix, left = DUST[name]
+    m = matrix.shape[1]
+    found, labels = without_rare(problem, matrix, range(m), 3e-9)
+    assert labels == left
+    assert (found is matrix) == (len(left) == m)
+    assert np.allclose(found.sum(axis=1), 1, atol=1e-15) or found is matrix
+    assert found == pytest.approx(matrix[:, left], abs=1e-9)
+    same, labels = without_rare(problem, matrix, range(m), 0.0)
+    assert (same is matrix) == (len(labels) == m)

@@ -17,7 +17,7 @@ from mechdesign.search import plan
 from mechdesign.search.limits import Limits
 from mechdesign.search.starts.baseline import FEWEST, lengths
 from mechdesign.search.starts.route import Start
-from tests.search.routes_support import TwoGuesses
+from tests.search.routes_support import TwoGuesses, uneven
 from tests.search.test_random_problems import INTERSECTION, estimates, random_problem
 from tests.strategies import examples
 
@@ -25,10 +25,6 @@ KINDS = ("ldp", "lip", "pml", "lift", "context-aware", "high-low", "block", "met
 KINDS += ("bounded-prior-lip", "differential-identifiability", "linear", INTERSECTION)
 
 few = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
-
-
-def uneven(k: int) -> list[Fraction]:
-    return [Fraction(2 * x + 1, k * k) for x in range(k)]
 
 
 def is_private(problem: md.Problem, Q: np.ndarray, room: float = 1e-9) -> bool:
