@@ -91,8 +91,6 @@ REFUSED: dict[str, list[Case]] = {
     "universal channel": [
         (CYCLE, WORST, {}),
         (CYCLE, L2Risk(worst_case=True), {}),
-        (LDP(1), HAMMING, {}),
-        (HighLowLDP(1, [0, 1]), HAMMING, {}),
         ([HighLowLDP(1, [0]), LDP(2)], HAMMING, {}),
         (HighLowLDP(1, [0]), HAMMING, {"domain": 1}),
     ],

@@ -21,6 +21,7 @@ from mechdesign.notions import LDP, LIP, BoundedPriorLIP
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import MeanAbsoluteError, PosteriorMeanSquaredError
+from tests.documents import proved
 from tests.strategies import examples
 
 SURVEY = PosteriorMeanSquaredError(values=[1, 0])
@@ -77,12 +78,9 @@ def test_at_prior_ten_percent_its_claim_is_out_of_reach() -> None:
     assert LIP(1).leakage(channel, prior) == pytest.approx(1.9, abs=0.01)
     assert claimed(0.1, 1.0) == pytest.approx(0.054038, abs=1e-6)
     assert float(SURVEY.value(channel, prior)) == pytest.approx(claimed(0.1, 1.0), rel=1e-12)
-    solution = design(Problem(["yes", "no"], LIP(1), SURVEY, prior=prior))
-    assert solution.status == "optimal"
+    solution = proved(Problem(["yes", "no"], LIP(1), SURVEY, prior=prior))
     assert float(solution.value) == pytest.approx(0.0791384, abs=1e-7)
-    assert solution.bound is not None
     assert solution.bound > claimed(0.1, 1.0)
-    assert LIP(1).holds(solution.channel, prior)
     assert not LIP(0.99).holds(solution.channel, prior)
 
 
@@ -92,13 +90,11 @@ def test_the_survey_optimum_is_the_claim_exactly_on_the_region(
     share: Fraction, epsilon: Fraction
 ) -> None:
     prior = Prior([share, 1 - share])
-    solution = design(Problem(["yes", "no"], LIP(epsilon), SURVEY, prior=prior))
-    assert solution.status == "optimal"
+    solution = proved(Problem(["yes", "no"], LIP(epsilon), SURVEY, prior=prior))
     claim = claimed(float(share), float(epsilon))
     if in_region(prior, epsilon):
         assert float(solution.value) == pytest.approx(claim, rel=1e-9)
     else:
-        assert solution.bound is not None
         assert float(solution.bound) > claim * (1 - 1e-9)
 
 
@@ -168,16 +164,12 @@ def test_the_published_optimum_for_an_uncertain_prior_is_not_private() -> None:
     published = tifs_uncertain_prior(0.1, 0.3, 0.5)
     notion = BoundedPriorLIP(0.5, lower=[0.7, 0.1], upper=[0.9, 0.3])
     assert notion.leakage(published) == pytest.approx(1.91 * 0.5, abs=0.005)
-    assert not BoundedPriorLIP(0.95, lower=[0.7, 0.1], upper=[0.9, 0.3]).holds(published)
-
+    assert not notion.at(0.95).holds(published)
     for share in (0.1, 0.2, 0.3):
         prior = Prior([1 - share, share])
-        solution = design(Problem([0, 1], notion, PosteriorMeanSquaredError(), prior=prior))
-        assert solution.status == "optimal"
-        assert notion.holds(solution.channel)
-        assert not BoundedPriorLIP(0.49, lower=[0.7, 0.1], upper=[0.9, 0.3]).holds(solution.channel)
+        solution = proved(Problem([0, 1], notion, PosteriorMeanSquaredError(), prior=prior))
+        assert not notion.at(0.49).holds(solution.channel)
         error = PosteriorMeanSquaredError().value(published, prior)
-        assert solution.bound is not None
         assert error < solution.bound  # better than any private channel: that is the defect
 
 
@@ -210,8 +202,7 @@ def test_off_the_region_the_linear_program_beats_the_formula_in_absolute_error()
     assert not in_region(prior, Fraction(1, 10))
     assert float(MeanAbsoluteError().value(formula, prior)) == pytest.approx(0.434, abs=5e-4)
     assert not LIP(0.1).holds(formula, prior)
-    solution = design(Problem([0, 1], LIP(0.1), MeanAbsoluteError(), prior=prior))
-    assert solution.status == "optimal"
+    solution = proved(Problem([0, 1], LIP(0.1), MeanAbsoluteError(), prior=prior))
     assert float(solution.value) == pytest.approx(0.4, rel=1e-9)
 
 
