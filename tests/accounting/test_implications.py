@@ -80,8 +80,6 @@ def test_no_relation_is_exceeded_by_random_channels(seed: int) -> None:
 
 
 def check_attained(row: Implied, prior: Prior | None) -> None:
-    assert row.tight is not None
-    assert row.channel is not None
     assert row.attained is not None
     assert row.notion.holds(row.channel, prior)
     if math.isinf(row.tight):
@@ -135,7 +133,6 @@ def test_lip_to_ldp_in_closed_form(counts: list[int], tenths: int) -> None:
     prior, epsilon = Prior.from_counts(counts), Fraction(tenths, 10)
     found = implied(LIP(epsilon), "ldp", prior)
     assert found.tight == pytest.approx(lip_to_ldp(prior, float(epsilon)), rel=1e-7)
-    assert found.bound is not None
     if len(prior) > 2:  # the paper calls its bound loose; it is exact
         assert found.tight == pytest.approx(found.bound, rel=1e-7)
 
@@ -215,10 +212,8 @@ def test_approximate_notions() -> None:
     assert ApproximateLDP(2, 2 * math.e * 0.05 + 1e-12).holds(channel)
     assert best_bound(ApproximateLIP(1, delta), ApproximateLDP(0, stated), prior) is None
     found = best_bound(ApproximateLIP(1, delta), ApproximateLDP(0, "0.272"), prior)
-    assert found is not None
     assert found[0] == pytest.approx(2)
     same = best_bound(ApproximateLDP(1, delta), ApproximateLIP(0, delta), prior)
-    assert same is not None
     assert same[0] == pytest.approx(1)
 
 

@@ -27,7 +27,6 @@ from mechdesign import (
     PriorList,
 )
 from mechdesign.accounting.channel_leakage import (
-    Leakages,
     leakages,
     sensitive_attribute_channel,
     sensitive_attribute_leakage,
@@ -227,14 +226,10 @@ def test_processing_the_report_raises_no_leakage(case: tuple[Channel, Channel, P
         assert a.notion == b.notion
         assert a.factor is None or (b.factor is not None and b.factor <= a.factor)
         assert b.value <= a.value
-    assert old.bayes_accuracy is not None
-    assert new.bayes_accuracy is not None
     assert new.bayes_accuracy <= old.bayes_accuracy
     assert (tightest_matrix(after) <= tightest_matrix(before) * (1 + 1e-14)).all()
     grid = [0, "0.5", 2]
     first, then = (privacy_profile(c, grid, prior) for c in (before, after))
-    assert first.lip is not None
-    assert then.lip is not None
     hair = Fraction(1, 2**140)
     for a, b in zip((*first.ldp, *first.lip), (*then.ldp, *then.lip), strict=True):
         assert b <= a + hair
@@ -265,13 +260,15 @@ def test_deltas_over_all_sets_of_outputs(case: tuple[Channel, Prior], given_at: 
 
     most = deltas(exp_lower(epsilon), exp_upper(-epsilon))
     least = deltas(exp_upper(epsilon), exp_lower(-epsilon))
-    assert curve.lip is not None
     for delta, low, high in zip((curve.ldp[0], curve.lip[0]), least, most, strict=True):
         assert low <= delta <= high + Fraction(1, 2**140)
 
 
-def test_deltas_of_a_large_channel_with_many_ties_are_not_understated() -> None:
-    grr = GeneralizedRandomizedResponse(130, 2).dense()
+def test_deltas_of_a_large_channel_with_many_ties_are_not_understated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("mechdesign.accounting.hypothesis_testing.MOST_EXACT", 1 << 12)
+    grr = GeneralizedRandomizedResponse(20, 2).dense()
     p, q = grr.probability(0, 0), grr.probability(0, 1)
     curve = privacy_profile(grr, [1])
     truth = p - exp_upper(Fraction(1)) * q
@@ -285,11 +282,8 @@ def test_information_of_a_large_channel() -> None:
     channel = Channel.from_matrix(matrix)
     assert matrix.size > 2500
     truth = information(channel, prior)
-    assert (
-        truth
-        <= Decimal(information_above(channel.numerators, channel.denominator, prior))
-        <= truth + Decimal("1e-12")
-    )
+    found = Decimal(information_above(channel.numerators, channel.denominator, prior))
+    assert truth <= found <= truth + Decimal("1e-12")
 
 
 def test_structured_mechanisms_agree_with_their_matrix() -> None:
@@ -297,9 +291,7 @@ def test_structured_mechanisms_agree_with_their_matrix() -> None:
     mechanism = HadamardResponse(5, 1)
     rule, matrix = leakages(mechanism, prior), leakages(mechanism.dense(), prior)
     assert rule.rows == matrix.rows
-    assert rule.matrix is not None
-    assert matrix.matrix is not None
-    assert np.allclose(rule.matrix, matrix.matrix, rtol=1e-13, atol=0)
+    np.testing.assert_allclose(rule.matrix, matrix.matrix, rtol=1e-13)
     assert rule.bayes_accuracy == matrix.bayes_accuracy
 
 
@@ -330,7 +322,6 @@ def test_table_and_plain_data() -> None:
     assert by_name["maximal-leakage"]["factor"] == "1.5"
     assert by_name["ldp"]["inputs"] == ["no", "yes"]
     assert plain["matrix"][1][0] == "inf"
-    assert isinstance(found, Leakages)
 
 
 def test_a_constant_channel_leaks_nothing_and_a_tiny_difference_is_seen() -> None:
@@ -390,8 +381,6 @@ def test_a_secret_that_is_the_data_and_one_that_is_not() -> None:
     assert same["lip"].value == LIP(1).leakage(WARNER, Prior(["1/5", "4/5"]))
     apart = sensitive_attribute_leakage([["1/10", "3/10"], ["3/20", "9/20"]], WARNER)
     assert apart["ldp"].value == apart["lip"].value == apart["maximal-leakage"].value == 0
-    known = sensitive_attribute_leakage(
-        [["1/2", 0], [0, "1/2"]], Channel.from_matrix([[1, 0], [0, 1]])
-    )
+    known = sensitive_attribute_leakage([["1/2", 0], [0, "1/2"]], Channel.from_matrix(np.eye(2)))
     assert known["ldp"].value == known["min-lift"].value == math.inf
     assert known["max-lift"].factor == 2

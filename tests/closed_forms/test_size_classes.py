@@ -92,7 +92,6 @@ def test_cyclic_shifts_are_optimal(
 ) -> None:
     problem = Problem(range(k), make(epsilon), utility, prior=Prior.uniform(k))
     form = form_of(problem)
-    assert form is not None
     found = form.optimum(problem).formula()
     channel = Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
     assert found.matrix.shape == (k, k)

@@ -121,7 +121,6 @@ matrix = "haversine"
         read.append(md.load_problem(tmp_path / "problem.toml"))
     city = Domain.points(CITY, "haversine")
     assert read[0].to_table() == read[1].to_table()
-    assert isinstance(read[0], md.Problem)
     assert read[0].domain == city
     found = md.design(read[0])
     md.save(found, tmp_path / "channel.json")
@@ -174,7 +173,6 @@ def test_places_beyond_the_poles_are_refused() -> None:
 def test_the_nearest_place_is_the_nearest(points: Any, here: Any) -> None:
     exact = [tuple(map(Fraction, p)) for p in points]
     (found,) = NearestPoint(exact, "haversine").find([f"({here[0]!r}, {here[1]!r})"])  # type: ignore[arg-type]
-    assert found is not None
     every = [haversine(p, here) for p in exact]
     assert every[found] <= min(every) + 0.001
 

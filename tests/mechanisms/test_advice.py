@@ -129,7 +129,6 @@ def test_the_error_falls_with_people_and_with_blocks() -> None:
 def test_the_largest_blocks_within_an_error() -> None:
     found = advise_blocks(Domain.grid(6, 6), 1, 100_000)
     taken = found.within(0.05)
-    assert taken is not None
     assert taken.notion.block_shape == (3, 3)
     larger = [each for each in found.options if each.largest > taken.largest]
     assert larger

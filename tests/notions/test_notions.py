@@ -215,7 +215,6 @@ def test_no_prior_of_a_set_is_worse_than_its_worst(
 ) -> None:
     case, channel = pair
     worst = leakage(case, channel)
-    assert isinstance(case.notion, BoundedPriorLIP)
     vertices = case.notion.priors.vertices()
     for shift in range(6):
         chosen = [vertices[(shift * 5 + i) % len(vertices)] for i in range(len(mix))]

@@ -134,7 +134,6 @@ def test_its_example_is_a_problem_file_that_gives_the_class_back(
     path = tmp_path / "problem.toml"
     path.write_text(template(own))
     problem = load_problem(path)
-    assert isinstance(problem, Problem)
     assert problem.privacy == (own(1),)
     assert isinstance(problem.privacy[0], own)
 

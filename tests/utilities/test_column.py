@@ -142,7 +142,6 @@ def test_every_search_of_the_checker_is_met() -> None:
     searches = {}
     for notion, k in (("ldp", 9), ("lip", 9), ("lip, long prior", 13)):
         certificate = design(drawn(notion, "information", k, 0)).certificate
-        assert certificate is not None
         searches[notion] = certificate.linearization.kind, certificate.oracle.kind
     assert searches == {
         "ldp": ("gain", "rays"),
@@ -187,7 +186,6 @@ def hold(solution: Solution, most: float, whole: float | None) -> float:
 def prices_in(solution: Solution) -> bool:
     """Whether prices of rays prove the bound: not rows, and not decoders."""
     found = solution.certificate
-    assert found is not None
     return found.prices is not None and found.linearization.kind in ("costs", "gain", "boxes")
 
 
@@ -200,8 +198,6 @@ def hold_prices(
     be that of no privacy, where that is better.
     """
     certificate, problem = solution.certificate, solution.problem
-    assert certificate is not None
-    assert certificate.prices is not None
     u = -np.array(list(map(float, certificate.prices)))  # of the loss, which is -g
     law = rays @ problem.prior.array
     occurs = law > 1e-12

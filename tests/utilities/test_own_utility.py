@@ -72,7 +72,6 @@ def test_a_problem_file_names_it_and_its_keys(own: type[Any], tmp_path: Path) ->
         "[utility]\nobjective = 'capped-error'\ncap = 1\nworst_case = true\n"
     )
     problem = load_problem(path)
-    assert isinstance(problem, Problem)
     assert problem.to_table() == Problem(range(5), LDP(1), own(1, True)).to_table()
 
 

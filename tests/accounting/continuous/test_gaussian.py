@@ -28,9 +28,12 @@ FIGURE_8 = GaussianMechanism(NORMAL, [-10, 10], 10, truncated=False)
 BINNED = GaussianMechanism(PEAKS, [0, 40, 80, 200], [60, 40, 120])
 
 
+WIDTHS = {FIGURE_8: 1e-5, BINNED: 1e-4}
+
+
 @cache
 def bounds(mechanism: GaussianMechanism, epsilon: float) -> tuple[float, float]:
-    return mechanism.delta(epsilon, 1e-5)
+    return mechanism.delta(epsilon, WIDTHS[mechanism])
 
 
 @pytest.mark.parametrize(
@@ -42,7 +45,7 @@ def test_no_input_has_a_larger_delta_and_some_input_has_it(
     mechanism: GaussianMechanism, epsilon: float
 ) -> None:
     low, high = bounds(mechanism, epsilon)
-    assert 0 < low <= high <= low + 1.1e-5
+    assert 0 < low <= high <= low + 1.1 * WIDTHS[mechanism]
     rng = np.random.default_rng(3)
     inputs = [*rng.uniform(mechanism.edges[0], mechanism.edges[-1], 4), *mechanism.edges]
     # the bins are half open: at an edge the supremum counts the noise of either side
@@ -90,12 +93,12 @@ def test_noise_that_depends_on_the_input_is_not_accounted_by_a_normal_law_of_rep
     """
     law, edges, delta = GaussianMixture.normal(0, 1), [-2, -1, 1, 2], 1e-3
     by_bin = [
-        least_deviation(law, ends, 1, delta, truncated=False, relative=0.05).high
+        least_deviation(law, ends, 1, delta, truncated=False, relative=0.2).high
         for ends in ([-2, -1], [-1, 1])
     ]
     assert by_bin[1] < by_bin[0]  # less noise where inputs are likely, as in Fig. 9
     noises = [*by_bin, by_bin[0]]
-    assert GaussianMechanism(law, edges, noises).delta(1, 1e-5).low > 2 * delta
+    assert GaussianMechanism(law, edges, noises).delta(1, 1e-4).low > 2 * delta
 
 
 def test_over_all_inputs_delta_is_as_large_as_it_can_be() -> None:
@@ -105,8 +108,8 @@ def test_over_all_inputs_delta_is_as_large_as_it_can_be() -> None:
 
 def test_the_least_noise_is_private_and_less_is_not() -> None:
     delta = 1e-3
-    low, high = least_deviation(NORMAL, [-10, 10], 1, delta, truncated=False, relative=0.01)
-    assert high <= low * 1.02
+    low, high = least_deviation(NORMAL, [-10, 10], 1, delta, truncated=False, relative=0.05)
+    assert high <= low * 1.1
     enough, less = (
         GaussianMechanism(NORMAL, [-10, 10], noise, truncated=False).delta(1, delta / 1e3)
         for noise in (high, low * 0.99)
