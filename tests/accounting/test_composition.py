@@ -12,15 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LIP,
-    BoundedPriorLIP,
-    Channel,
-    MutualInformation,
-    Prior,
-    Problem,
-    design,
-)
+from mechdesign import LIP, BoundedPriorLIP, Channel, MutualInformation, Prior, Problem, design
 from mechdesign.accounting import prior_mismatch, tightest_matrix
 from mechdesign.accounting.composition import (
     Composition,

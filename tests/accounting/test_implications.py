@@ -10,24 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    ApproximateLDP,
-    ApproximateLIP,
-    AsymmetricLift,
-    BoundedPriorLIP,
-    Channel,
-    ContextAwareLDP,
-    DifferentialIdentifiability,
-    Domain,
-    HighLowLDP,
-    MaximalLeakage,
-    MetricPrivacy,
-    MutualInformationLeakage,
-    Prior,
-)
+import mechdesign as md
+from mechdesign import LDP, LIP, PML, ApproximateLDP, Channel, Domain, HighLowLDP, Prior
 from mechdesign.accounting.channel_leakage import Leakages, leakages
 from mechdesign.accounting.conversions import ARROWS, best_bound
 from mechdesign.accounting.implications import TARGETS, Implied, implied, relations
@@ -55,9 +39,16 @@ def random_channels(count: int, seed: int, prior: Prior) -> list[Channel]:
 
 def guarantees(truth: Leakages) -> list[Notion]:
     """The strongest guarantee that a channel gives under each notion."""
-    kinds = (LDP, LIP, PML, DifferentialIdentifiability, MutualInformationLeakage, MaximalLeakage)
+    kinds = (
+        LDP,
+        LIP,
+        PML,
+        md.DifferentialIdentifiability,
+        md.MutualInformationLeakage,
+        md.MaximalLeakage,
+    )
     low, high = (truth[side].value for side in ("min-lift", "max-lift"))
-    found: list[Notion] = [AsymmetricLift(low, high)]
+    found: list[Notion] = [md.AsymmetricLift(low, high)]
     found += [kind(truth[kind.name].value) for kind in kinds if truth[kind.name].value < 40]
     return found
 
@@ -74,7 +65,7 @@ def test_no_relation_is_exceeded_by_random_channels(seed: int) -> None:
             for name, target in TARGETS.items():
                 bound = best_bound(notion, target, prior)
                 assert bound is None or truth[name].value <= bound[0] + 1e-12, (notion, name)
-                if n == 10 and not isinstance(target, MaximalLeakage):
+                if n == 10 and not isinstance(target, md.MaximalLeakage):
                     found = implied(notion, name, prior)
                     assert found.tight is None or truth[name].value <= found.tight + NEAR
 
@@ -137,10 +128,10 @@ def test_lip_to_ldp_in_closed_form(counts: list[int], tenths: int) -> None:
         assert found.tight == pytest.approx(found.bound, rel=1e-7)
 
 
-P, E1 = math.e / (1 + math.e), ContextAwareLDP([[0, 1], [3, 0]])
-LINE = MetricPrivacy(1, "absolute")
-E4 = ContextAwareLDP([[0, 0, 1, 1], ["inf", 0, 1, 1], ["inf", "inf", 0, 2], [1, 1, 1, 0]])
-BALL = BoundedPriorLIP(0, center=Prior([0.1, 0.2, 0.7]), radius="0.1")
+P, E1 = math.e / (1 + math.e), md.ContextAwareLDP([[0, 1], [3, 0]])
+LINE = md.MetricPrivacy(1, "absolute")
+E4 = md.ContextAwareLDP([[0, 0, 1, 1], ["inf", 0, 1, 1], ["inf", "inf", 0, 2], [1, 1, 1, 0]])
+BALL = md.BoundedPriorLIP(0, center=Prior([0.1, 0.2, 0.7]), radius="0.1")
 TWO = Prior([0.2, 0.8])
 
 KNOWN: list[tuple[Notion, str | Notion, Prior | int, float]] = [
@@ -165,7 +156,7 @@ KNOWN: list[tuple[Notion, str | Notion, Prior | int, float]] = [
     (E4, "ldp", 4, 3.0),  # by way of input 3, as in the closure of E
     # excesses over the budgets of the target
     (LDP(2), E1, 2, 1.0),
-    (LDP(1), AsymmetricLift(1, 1), TWO, math.log(0.2 + 0.8 * math.e) - 1),
+    (LDP(1), md.AsymmetricLift(1, 1), TWO, math.log(0.2 + 0.8 * math.e) - 1),
     (LIP(1), "differential-identifiability", Prior([0, "0.5", "0.5"]), math.inf),
     (LDP(1), BALL, Prior([0.1, 0.2, 0.7]), 1.0),  # some member never has the first input
 ]
@@ -191,7 +182,7 @@ def test_more_priors_promise_more_and_an_input_that_never_occurs_nothing() -> No
 
 @pytest.mark.parametrize(
     "notion",
-    [MaximalLeakage("0.3"), MutualInformationLeakage("0.1"), ApproximateLDP(1, "0.01")],
+    [md.MaximalLeakage("0.3"), md.MutualInformationLeakage("0.1"), ApproximateLDP(1, "0.01")],
     ids=repr,
 )
 def test_averages_imply_no_limit_on_ratios(notion: Notion) -> None:
@@ -206,14 +197,14 @@ def test_approximate_notions() -> None:
     """Corollary 3 of TIFS, and what is wrong with it."""
     prior, delta = Prior([0.1, 0.1, 0.8]), Fraction(1, 20)
     channel = Channel.from_matrix([["0.27", "0.73"], [0, 1], ["0.0287", "0.9713"]])
-    assert ApproximateLIP(1, delta).holds(channel, prior)
+    assert md.ApproximateLIP(1, delta).holds(channel, prior)
     stated = (math.e + 1) * 0.05
     assert not ApproximateLDP(2, stated).holds(channel)
     assert ApproximateLDP(2, 2 * math.e * 0.05 + 1e-12).holds(channel)
-    assert best_bound(ApproximateLIP(1, delta), ApproximateLDP(0, stated), prior) is None
-    found = best_bound(ApproximateLIP(1, delta), ApproximateLDP(0, "0.272"), prior)
+    assert best_bound(md.ApproximateLIP(1, delta), ApproximateLDP(0, stated), prior) is None
+    found = best_bound(md.ApproximateLIP(1, delta), ApproximateLDP(0, "0.272"), prior)
     assert found[0] == pytest.approx(2)
-    same = best_bound(ApproximateLDP(1, delta), ApproximateLIP(0, delta), prior)
+    same = best_bound(ApproximateLDP(1, delta), md.ApproximateLIP(0, delta), prior)
     assert same[0] == pytest.approx(1)
 
 
@@ -221,13 +212,13 @@ def test_corollary_3_holds_for_random_channels() -> None:
     prior = Prior([0.1, 0.2, 0.7])
     for channel in random_channels(8, 7, prior):
         for delta in (Fraction(1, 50), Fraction(1, 10)):
-            epsilon = ApproximateLIP(0, delta).leakage(channel, prior)
+            epsilon = md.ApproximateLIP(0, delta).leakage(channel, prior)
             if epsilon < 3:
                 enough = min(Fraction(1), Fraction(2 * math.exp(epsilon) + 1e-9) * delta)
                 assert ApproximateLDP(2 * epsilon + 1e-12, enough).holds(channel)
             epsilon = ApproximateLDP(0, delta).leakage(channel)
             if epsilon < 30:
-                assert ApproximateLIP(epsilon, delta).holds(channel, prior)
+                assert md.ApproximateLIP(epsilon, delta).holds(channel, prior)
 
 
 def test_every_bound_names_its_source_and_the_table_all_notions() -> None:
@@ -239,23 +230,25 @@ def test_every_bound_names_its_source_and_the_table_all_notions() -> None:
     assert "Theorem 3" in text
     assert found["ldp"].target == "ldp"
     assert "inf" in repr(relations(PML(1), Prior.uniform(3)))
-    assert "not computed" in repr(implied(MaximalLeakage(1), "maximal-leakage", Prior.uniform(2)))
+    assert "not computed" in repr(
+        implied(md.MaximalLeakage(1), "maximal-leakage", Prior.uniform(2))
+    )
 
 
 def targets(prior: Prior) -> list[Notion]:
     """Notions of every kind, with budgets that no guarantee has."""
     return [
         *TARGETS.values(),
-        AsymmetricLift(1, 1),
-        AsymmetricLift("0.3", 2),
-        AsymmetricLift("inf", "0.7"),
-        AsymmetricLift("inf", "inf"),
-        DifferentialIdentifiability(0),
-        BoundedPriorLIP(1, center=prior, radius="0.05"),
+        md.AsymmetricLift(1, 1),
+        md.AsymmetricLift("0.3", 2),
+        md.AsymmetricLift("inf", "0.7"),
+        md.AsymmetricLift("inf", "inf"),
+        md.DifferentialIdentifiability(0),
+        md.BoundedPriorLIP(1, center=prior, radius="0.05"),
         ApproximateLDP(1, "0.1"),
-        ApproximateLIP(1, "0.1"),
+        md.ApproximateLIP(1, "0.1"),
         ApproximateLDP(1, 0),
-        ApproximateLIP(1, 0),
+        md.ApproximateLIP(1, 0),
     ]
 
 
@@ -268,13 +261,13 @@ def test_the_exact_value_is_at_most_the_bound_in_one_unit(counts: list[int], bud
         LDP(budget),
         LIP(budget),
         PML(budget),
-        AsymmetricLift(budget, "0.4"),
-        DifferentialIdentifiability(float(budget) + skew),
-        BoundedPriorLIP(budget, center=prior, radius="0.05"),
+        md.AsymmetricLift(budget, "0.4"),
+        md.DifferentialIdentifiability(float(budget) + skew),
+        md.BoundedPriorLIP(budget, center=prior, radius="0.05"),
     ]
     for notion in given:
         for target in targets(prior):
-            if isinstance(target, MaximalLeakage | MutualInformationLeakage):
+            if isinstance(target, md.MaximalLeakage | md.MutualInformationLeakage):
                 continue  # a design each
             found = implied(notion, target, prior)
             if found.tight is None:
@@ -296,6 +289,6 @@ def test_priors_of_any_skew_have_relations(rare: str) -> None:
     assert table["ldp"].tight == pytest.approx(2, abs=1e-6)
     assert table["differential-identifiability"].tight == pytest.approx(skew, abs=1e-6)
     assert (
-        implied(LIP(1), DifferentialIdentifiability(1), prior)
+        implied(LIP(1), md.DifferentialIdentifiability(1), prior)
         == table["differential-identifiability"]
     )

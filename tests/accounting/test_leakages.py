@@ -12,20 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    AsymmetricLift,
-    BoundedPriorLIP,
-    Channel,
-    ContextAwareLDP,
-    MaximalLeakage,
-    Prior,
-    PriorBall,
-    PriorBox,
-    PriorList,
-)
+import mechdesign as md
+from mechdesign import LDP, LIP, PML, Channel, Prior, PriorBall, PriorBox, PriorList
 from mechdesign.accounting.channel_leakage import (
     leakages,
     sensitive_attribute_channel,
@@ -147,7 +135,7 @@ def test_every_ratio_is_exact_its_logarithm_rounded_up_and_attained_where_named(
 def test_both_sides_with_the_notions_themselves(case: tuple[Channel, Prior]) -> None:
     channel, prior = case
     found = leakages(channel, prior)
-    for notion in (LDP, LIP, PML, MaximalLeakage):
+    for notion in (LDP, LIP, PML, md.MaximalLeakage):
         value = found[notion.name].value
         if math.isinf(value):
             assert not notion(50).holds(channel, prior)
@@ -155,9 +143,9 @@ def test_both_sides_with_the_notions_themselves(case: tuple[Channel, Prior]) -> 
         assert notion(value).holds(channel, prior)
         assert value == 0 or not notion(value * (1 - 1e-9)).holds(channel, prior)
     upper, lower = (found[side].value for side in SIDES)
-    assert AsymmetricLift(lower, upper).holds(channel, prior)
+    assert md.AsymmetricLift(lower, upper).holds(channel, prior)
     for less in ((lower * (1 - 1e-9), upper), (lower, upper * (1 - 1e-9))):
-        assert less == (lower, upper) or not AsymmetricLift(*less).holds(channel, prior)
+        assert less == (lower, upper) or not md.AsymmetricLift(*less).holds(channel, prior)
 
 
 @examples(20)
@@ -165,7 +153,7 @@ def test_both_sides_with_the_notions_themselves(case: tuple[Channel, Prior]) -> 
 def test_the_tightest_matrix_holds_and_nothing_below_it(case: tuple[Channel, Prior]) -> None:
     channel, _ = case
     E, k = tightest_matrix(channel), channel.shape[0]
-    assert ContextAwareLDP(E.tolist()).holds(channel)
+    assert md.ContextAwareLDP(E.tolist()).holds(channel)
     for x, z in itertools.permutations(range(k), 2):
         rows = [[channel.probability(i, y) for y in channel.outputs] for i in (x, z)]
         ratios = [ratio(a, b) for a, b in zip(*rows, strict=True) if a]
@@ -175,7 +163,7 @@ def test_the_tightest_matrix_holds_and_nothing_below_it(case: tuple[Channel, Pri
         if 0 < E[x, z] < math.inf:
             below = E.copy()
             below[x, z] *= 1 - 1e-9
-            assert not ContextAwareLDP(below.tolist()).holds(channel)
+            assert not md.ContextAwareLDP(below.tolist()).holds(channel)
     assert E.max() == pytest.approx(leakages(channel)["ldp"].value, rel=1e-14)
 
 
@@ -212,8 +200,8 @@ def test_sets_of_priors(case: tuple[Channel, Prior], data: st.DataObject) -> Non
         value = found[name].value
         table = members.to_table()
         if math.isfinite(value):
-            assert BoundedPriorLIP(value, **table).holds(channel)
-            assert value == 0 or not BoundedPriorLIP(value * (1 - 1e-9), **table).holds(channel)
+            assert md.BoundedPriorLIP(value, **table).holds(channel)
+            assert value == 0 or not md.BoundedPriorLIP(value * (1 - 1e-9), **table).holds(channel)
 
 
 @examples(15)

@@ -9,19 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mechdesign import (
-    LDP,
-    LIP,
-    AsymmetricLift,
-    Channel,
-    DifferentialIdentifiability,
-    Domain,
-    GaussianMixture,
-    HammingLoss,
-    Prior,
-    PriorBall,
-    Problem,
-)
+import mechdesign as md
+from mechdesign import LDP, LIP, Channel, Domain, HammingLoss, Prior, PriorBall, Problem
 from mechdesign.accounting import (
     DuchiMechanism,
     GaussianMechanism,
@@ -64,11 +53,7 @@ from mechdesign.errors import (
     SolverError,
     UnsupportedError,
 )
-from mechdesign.mechanisms import (
-    HadamardResponse,
-    LIPRandomizedResponse,
-    SymmetricUnaryEncoding,
-)
+from mechdesign.mechanisms import HadamardResponse, LIPRandomizedResponse, SymmetricUnaryEncoding
 
 WARNER = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
 EVERYTHING = Channel.from_matrix(np.eye(2))
@@ -76,8 +61,8 @@ ALONE = Channel.from_matrix([[1]])
 COIN = Prior.uniform(2)
 SKEWED = Prior([0.01, 0.33, 0.33, 0.33])
 THREE = Prior(["13/30", "10/30", "7/30"])
-PEAKS = GaussianMixture([0.4, 0.6], [30, 60], [9, 15])
-FIGURE_8 = GaussianMechanism(GaussianMixture.normal(0, 5), [-10, 10], 10, truncated=False)
+PEAKS = md.GaussianMixture([0.4, 0.6], [30, 60], [9, 15])
+FIGURE_8 = GaussianMechanism(md.GaussianMixture.normal(0, 5), [-10, 10], 10, truncated=False)
 UNARY = SymmetricUnaryEncoding(3, 1)
 QUESTION = Problem(range(4), LDP(1), HammingLoss())
 FAR = Prior([f"{1 + x % 2}/3000" for x in range(2000)])
@@ -151,10 +136,10 @@ INVALID: list[tuple[Callable[[], Any], str]] = [
     (lambda: DuchiMechanism(0), "epsilon"),
     (lambda: PiecewiseMechanism(-1), "epsilon"),
     (lambda: PiecewiseMechanism(1).loss(1.5), "x"),
-    (lambda: GaussianMixture([1.5, -0.5], [0, 1], [1, 1]), "weights"),
-    (lambda: GaussianMixture([1], [0, 1], [1]), "mixture"),
-    (lambda: GaussianMixture([1], [math.nan], [1]), "means"),
-    (lambda: GaussianMixture([1], [0], [0]), "deviations"),
+    (lambda: md.GaussianMixture([1.5, -0.5], [0, 1], [1, 1]), "weights"),
+    (lambda: md.GaussianMixture([1], [0, 1], [1]), "mixture"),
+    (lambda: md.GaussianMixture([1], [math.nan], [1]), "means"),
+    (lambda: md.GaussianMixture([1], [0], [0]), "deviations"),
     (lambda: GaussianMechanism(PEAKS, [0, 0], 1), "edges"),
     (lambda: GaussianMechanism(PEAKS, [5], 1), "edges"),
     (lambda: GaussianMechanism(PEAKS, [0, math.inf], 1), "edges"),
@@ -206,14 +191,14 @@ INVALID: list[tuple[Callable[[], Any], str]] = [
 
 OTHERS: list[tuple[Callable[[], Any], str, type[MechdesignError]]] = [
     (
-        lambda: implied(DifferentialIdentifiability(1), "ldp", SKEWED),
+        lambda: implied(md.DifferentialIdentifiability(1), "ldp", SKEWED),
         "can hide it",
         InfeasibleError,
     ),
     (lambda: implied(LIP(1), "ldp", Prior.uniform(100)), "1024 ratios", UnsupportedError),
     (lambda: implied(LIP(30), "ldp", SKEWED), "take a smaller epsilon", SolverError),
     (  # 20.6 nats in floats, where the lower bound of 20 leaves no more than 20
-        lambda: implied(AsymmetricLift(20, "0.3"), "min-lift", Prior(["1/6", "1/3", "1/2"])),
+        lambda: implied(md.AsymmetricLift(20, "0.3"), "min-lift", Prior(["1/6", "1/3", "1/2"])),
         "take a smaller epsilon",
         SolverError,
     ),

@@ -16,14 +16,7 @@ import pytest
 
 import mechdesign as md
 from benchmarks.papers import EXPERIMENTS, NUMBERS, __main__ as runner, experiment, numbers
-from benchmarks.papers.base import (
-    CLAIM,
-    SAME,
-    SCHEME,
-    MissingDataError,
-    Pair,
-    Row,
-)
+from benchmarks.papers.base import CLAIM, SAME, SCHEME, MissingDataError, Pair, Row
 from benchmarks.papers.cns_figure_2 import unbiased
 from benchmarks.papers.formulas import (
     claimed_ldp,

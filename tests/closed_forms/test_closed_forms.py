@@ -10,31 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    AsymmetricLift,
-    BayesAccuracy,
-    BlockLDP,
-    BoundedPriorLIP,
-    Channel,
-    ContextAwareLDP,
-    Distortion,
-    EuclideanDistance,
-    HammingLoss,
-    HighLowLDP,
-    MeanAbsoluteError,
-    MeanSquaredDistance,
-    MetricPrivacy,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-    Prior,
-    Problem,
-    UnsupportedError,
-    design,
-    universal_channel,
-)
+import mechdesign as md
+from mechdesign import LDP, LIP, Channel, Distortion, HammingLoss, Prior, Problem, design
 from mechdesign.closed_forms import (
     CLOSED_FORMS,
     BinaryUniversal,
@@ -112,7 +89,7 @@ def warner(epsilon: float) -> np.ndarray:
 
 
 def binary_channel(notion: Any, prior: Any = None) -> np.ndarray:
-    problem = Problem(range(2), notion, MutualInformation(), prior=prior)
+    problem = Problem(range(2), notion, md.MutualInformation(), prior=prior)
     return BinaryUniversal().optimum(problem).formula().matrix
 
 
@@ -124,7 +101,7 @@ def test_warner_and_mangat_and_the_general_channel(a: float, b: float) -> None:
     t0, t1 = (B - 1) / (A * B - 1), (A - 1) / (A * B - 1)
 
     def of(up: Any, down: Any) -> np.ndarray:
-        return binary_channel(ContextAwareLDP([[0, up], [down, 0]]))
+        return binary_channel(md.ContextAwareLDP([[0, up], [down, 0]]))
 
     assert np.allclose(of(a, b), [[t0 * A, t1], [t0, t1 * B]], atol=1e-9)
     assert np.allclose(of(a, a), warner(a), atol=1e-9)
@@ -157,8 +134,8 @@ def test_the_limits_of_lip_are_those_of_the_formula(twentieths: int, epsilon: Fr
 
 
 def test_two_reports_need_as_many_outputs() -> None:
-    few = Problem([0, 1], LDP(1), PosteriorMeanSquaredError(values=[0, 1]), outputs=["only"])
-    with pytest.raises(UnsupportedError, match="at least 2 labels"):
+    few = Problem([0, 1], LDP(1), md.PosteriorMeanSquaredError(values=[0, 1]), outputs=["only"])
+    with pytest.raises(md.UnsupportedError, match="at least 2 labels"):
         design(few)
 
 
@@ -170,7 +147,7 @@ def in_region(prior: Prior, epsilon: Fraction) -> bool:
     return decimal(prior.minimum) * (exp(epsilon) + 1) >= 1
 
 
-metrics = (HammingLoss, MeanAbsoluteError, EuclideanDistance)
+metrics = (HammingLoss, md.MeanAbsoluteError, md.EuclideanDistance)
 
 
 @pytest.mark.slow
@@ -184,7 +161,7 @@ def test_lip_randomized_response_is_optimal_on_its_region_only(
     utility = data.draw(st.sampled_from(metrics))()
     if data.draw(st.booleans()):
         values = data.draw(st.lists(st.integers(-5, 9), min_size=k, max_size=k))
-        utility = PosteriorMeanSquaredError(values=values)
+        utility = md.PosteriorMeanSquaredError(values=values)
     problem = Problem(labels, LIP(epsilon), utility, prior=prior)
     form = LIPRandomizedResponse()
     verdict = form.decide(problem)
@@ -213,13 +190,13 @@ def test_the_border_of_the_region_is_decided_exactly(k: int, beyond: Fraction) -
 
 
 def survey(k: int, epsilon: Fraction) -> Problem:
-    utility = PosteriorMeanSquaredError(values=list(range(k)))
+    utility = md.PosteriorMeanSquaredError(values=list(range(k)))
     return Problem(range(k), LIP(epsilon), utility, prior=Prior.uniform(k))
 
 
 @pytest.mark.parametrize("outputs", [None, [0, 1], [2, 1, 0]])
 @pytest.mark.parametrize(
-    "utility", [MeanSquaredDistance(), HammingLoss(), Distortion(lambda x, y: abs(x - y) ** 3)]
+    "utility", [md.MeanSquaredDistance(), HammingLoss(), Distortion(lambda x, y: abs(x - y) ** 3)]
 )
 def test_its_reports_serve_every_loss(utility: Utility, outputs: Any) -> None:
     """Where the loss is no metric, the best output for a report may be another label."""
@@ -250,22 +227,24 @@ def test_k_ary_randomized_response(k: int, epsilon: Fraction) -> None:
     "make",
     [
         lambda _: LDP(0),
-        lambda k: ContextAwareLDP([["0"] * k] * k),
-        lambda k: ContextAwareLDP(
+        lambda k: md.ContextAwareLDP([["0"] * k] * k),
+        lambda k: md.ContextAwareLDP(
             [["0" if z == (x + 1) % k else "inf" for z in range(k)] for x in range(k)]
         ),
-        lambda k: ContextAwareLDP([["0" if z == 0 else "5" for z in range(k)] for _ in range(k)]),
-        lambda _: HighLowLDP(0, [0]),
-        lambda k: BlockLDP(0, [range(k)]),
-        lambda _: MetricPrivacy(0, "absolute"),
-        lambda k: MetricPrivacy(3, [[0] * k] * k),
+        lambda k: md.ContextAwareLDP(
+            [["0" if z == 0 else "5" for z in range(k)] for _ in range(k)]
+        ),
+        lambda _: md.HighLowLDP(0, [0]),
+        lambda k: md.BlockLDP(0, [range(k)]),
+        lambda _: md.MetricPrivacy(0, "absolute"),
+        lambda k: md.MetricPrivacy(3, [[0] * k] * k),
         lambda _: LIP(0),
-        lambda _: PML(0),
-        lambda _: AsymmetricLift(0, "inf"),
-        lambda _: AsymmetricLift(7, 0),
-        lambda k: BoundedPriorLIP(0, center=[Fraction(1, k)] * k, radius="0.1"),
-        lambda k: BoundedPriorLIP(0, priors=[[1] + [0] * (k - 1)]),
-        lambda _: AsymmetricLift(0, 5),
+        lambda _: md.PML(0),
+        lambda _: md.AsymmetricLift(0, "inf"),
+        lambda _: md.AsymmetricLift(7, 0),
+        lambda k: md.BoundedPriorLIP(0, center=[Fraction(1, k)] * k, radius="0.1"),
+        lambda k: md.BoundedPriorLIP(0, priors=[[1] + [0] * (k - 1)]),
+        lambda _: md.AsymmetricLift(0, 5),
         lambda _: [LIP(1), LDP(0)],
     ],
 )
@@ -279,19 +258,19 @@ def test_under_a_budget_of_nothing_one_output_is_best(make: Any, pair: Any) -> N
     assert form.holds(problem)
     found = form.optimum(problem).formula()
     assert found.matrix.tolist() == [[1.0]] * k
-    universal = universal_channel(range(k), make(k), prior=prior)
+    universal = md.universal_channel(range(k), make(k), prior=prior)
     assert (universal.simplicial, len(universal.facets)) == (True, k)
     assert universal.channel.matrix.tolist() == [[1.0]] * k
     for other, value in (
-        (MutualInformation(), 0),
-        (BayesAccuracy(), max(prior)),
-        (PosteriorMeanSquaredError(histogram=True), 1 - prior.mean(prior)),
+        (md.MutualInformation(), 0),
+        (md.BayesAccuracy(), max(prior)),
+        (md.PosteriorMeanSquaredError(histogram=True), 1 - prior.mean(prior)),
     ):
         same = design(Problem(range(k), make(k), other, prior=prior))
         assert k == 1 or same.value == value
         assert float(same.bound) == pytest.approx(float(same.value), abs=1e-28)
     solution = design(problem)
-    if isinstance(utility, PosteriorMeanSquaredError):
+    if isinstance(utility, md.PosteriorMeanSquaredError):
         f = utility.values(problem.domain)
         best = prior.mean([v * v for v in f]) - prior.mean(f) ** 2
     else:
@@ -317,11 +296,11 @@ def test_in_the_worst_case_a_mixture_of_outputs_is_better() -> None:
 @pytest.mark.parametrize(
     "notion",
     [
-        ContextAwareLDP([["inf"] * 3] * 3),
-        BlockLDP(0, [[0], [1], [2]]),
-        AsymmetricLift("inf", "inf"),
-        AsymmetricLift("inf", "1.7"),
-        PML("1.7"),
+        md.ContextAwareLDP([["inf"] * 3] * 3),
+        md.BlockLDP(0, [[0], [1], [2]]),
+        md.AsymmetricLift("inf", "inf"),
+        md.AsymmetricLift("inf", "1.7"),
+        md.PML("1.7"),
     ],
 )
 @examples(20)
@@ -337,7 +316,9 @@ def test_where_nothing_is_constrained_every_input_gets_its_best(
 def test_and_in_the_worst_case_too() -> None:
     for worst_case, value in ((False, Fraction(3, 2)), (True, 2)):
         utility = Distortion([[3, 1], [2, 9]], worst_case)
-        solution = design(Problem([0, 1], AsymmetricLift("inf", "inf"), utility, prior=[0.5, 0.5]))
+        solution = design(
+            Problem([0, 1], md.AsymmetricLift("inf", "inf"), utility, prior=[0.5, 0.5])
+        )
         assert solution.value == solution.bound == value
 
 

@@ -7,40 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    AsymmetricLift,
-    BayesAccuracy,
-    BlockLDP,
-    BoundedPriorLIP,
-    ColumnUtility,
-    ContextAwareLDP,
-    DifferentialIdentifiability,
-    Domain,
-    EuclideanDistance,
-    HammingLoss,
-    HighLowLDP,
-    L2Risk,
-    MaximalLeakage,
-    MeanAbsoluteError,
-    MetricPrivacy,
-    MutualInformation,
-    Problem,
-)
+import mechdesign as md
+from mechdesign import LDP, LIP, PML, BlockLDP, Domain, HammingLoss, HighLowLDP, L2Risk, Problem
 from mechdesign.closed_forms import CLOSED_FORMS
 
 FORMS = {form.name: form for form in CLOSED_FORMS}
 SKEWED, EVEN = ["0.2", "0.3", "0.5"], ["1/3"] * 3
 HAMMING, WORST = HammingLoss(), HammingLoss(worst_case=True)
-ONE_PAIR = ContextAwareLDP([["0", "0", "inf"], ["inf", "0", "inf"], ["inf", "inf", "0"]])
-FAR = MetricPrivacy(1, [[0, 99, 99], [99, 0, 99], [99, 99, 0]])
-CYCLE = ContextAwareLDP([["0", "1", "2.5"], ["2.5", "0", "1.5"], ["1", "2", "0"]])
-FREE = [PML("1.7"), AsymmetricLift("inf", 3), BlockLDP(1, [[0], [1], [2]])]  # ln 5 = 1.609...
+ONE_PAIR = md.ContextAwareLDP([["0", "0", "inf"], ["inf", "0", "inf"], ["inf", "inf", "0"]])
+FAR = md.MetricPrivacy(1, [[0, 99, 99], [99, 0, 99], [99, 99, 0]])
+CYCLE = md.ContextAwareLDP([["0", "1", "2.5"], ["2.5", "0", "1.5"], ["1", "2", "0"]])
+FREE = [PML("1.7"), md.AsymmetricLift("inf", 3), BlockLDP(1, [[0], [1], [2]])]  # ln 5 = 1.609...
 
 
-class Own(ColumnUtility):
+class Own(md.ColumnUtility):
     """A gain of the user's own, which no file can prove."""
 
     name = "own"
@@ -66,14 +46,14 @@ HOLDS: dict[str, list[Case]] = {
     ],
     "independent release": [
         ([LDP(5), PML(0)], HAMMING, {}),
-        (DifferentialIdentifiability(0), HAMMING, {"prior": EVEN}),
+        (md.DifferentialIdentifiability(0), HAMMING, {"prior": EVEN}),
     ],
     "identity": [(FREE, HAMMING, {})],
     "randomized response on bins": [
-        (LDP(1), MeanAbsoluteError(), {}),
+        (LDP(1), md.MeanAbsoluteError(), {}),
         (LDP(1), HAMMING, {"domain": Domain.grid(2, 2)}),
     ],
-    "the likeliest inputs": [(MaximalLeakage("0.5"), BayesAccuracy(), {})],
+    "the likeliest inputs": [(md.MaximalLeakage("0.5"), md.BayesAccuracy(), {})],
 }
 
 REFUSED: dict[str, list[Case]] = {
@@ -98,7 +78,7 @@ REFUSED: dict[str, list[Case]] = {
         (LDP(1), HAMMING, {}),
         (LDP(1), WORST, {"prior": EVEN}),
         (LDP(1), HAMMING, {"prior": EVEN, "outputs": [0, 1]}),
-        (LDP(1), MeanAbsoluteError(), {"prior": EVEN}),
+        (LDP(1), md.MeanAbsoluteError(), {"prior": EVEN}),
         ([LDP(1), LDP(2)], HAMMING, {"prior": EVEN}),
         (LIP(1), HAMMING, {"prior": EVEN}),
     ],
@@ -112,23 +92,23 @@ REFUSED: dict[str, list[Case]] = {
         (notion, HAMMING, {})
         for notion in (
             PML("1.6"),
-            AsymmetricLift("100", "inf"),
+            md.AsymmetricLift("100", "inf"),
             LDP(700),
             FAR,
             HighLowLDP(9, [0]),
             BlockLDP(9, [[0, 1], [2]]),
-            BoundedPriorLIP(5, priors=[SKEWED]),
+            md.BoundedPriorLIP(5, priors=[SKEWED]),
         )
     ],
     "randomized response on bins": [
-        (LIP(1), MeanAbsoluteError(), {}),
-        ([LDP(1), LIP(1)], MeanAbsoluteError(), {}),
-        (LDP(0), MeanAbsoluteError(), {}),
-        (LDP(1), MeanAbsoluteError(worst_case=True), {}),
-        (LDP(1), MutualInformation(), {}),
-        (LDP(1), EuclideanDistance(), {"domain": Domain.grid(2, 2)}),
+        (LIP(1), md.MeanAbsoluteError(), {}),
+        ([LDP(1), LIP(1)], md.MeanAbsoluteError(), {}),
+        (LDP(0), md.MeanAbsoluteError(), {}),
+        (LDP(1), md.MeanAbsoluteError(worst_case=True), {}),
+        (LDP(1), md.MutualInformation(), {}),
+        (LDP(1), md.EuclideanDistance(), {"domain": Domain.grid(2, 2)}),
     ],
-    "the likeliest inputs": [(MaximalLeakage("0.5"), MutualInformation(), {})],
+    "the likeliest inputs": [(md.MaximalLeakage("0.5"), md.MutualInformation(), {})],
 }
 
 

@@ -18,37 +18,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    AsymmetricLift,
-    BayesAccuracy,
-    BlockLDP,
-    BoundedPriorLIP,
-    Channel,
-    ColumnUtility,
-    ContextAwareLDP,
-    DifferentialIdentifiability,
-    Distortion,
-    Domain,
-    HammingLoss,
-    HighLowLDP,
-    InfeasibleError,
-    InputError,
-    L2Risk,
-    LinearNotion,
-    MaximalLeakage,
-    MeanSquaredDistance,
-    MetricPrivacy,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-    Prior,
-    Problem,
-    Solution,
-    UnsupportedError,
-    design,
-)
+import mechdesign as md
+from mechdesign import LDP, LIP, Domain, HammingLoss, InputError, L2Risk, Prior, Problem, Solution
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion, Row, SensitiveAttribute, SensitiveAttributePrivacy
 from mechdesign.tables import ExactTable
@@ -63,7 +34,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 # What a user may write, each with its twin.
 
 
-class LikeliestInput(ColumnUtility):
+class LikeliestInput(md.ColumnUtility):
     name = "likeliest-input"
     sense = "maximize"
 
@@ -72,7 +43,7 @@ class LikeliestInput(ColumnUtility):
         return best
 
 
-class ErrorLeft(ColumnUtility):
+class ErrorLeft(md.ColumnUtility):
     """The histogram error, as a loss with an offset; inputs are alike."""
 
     name = "error-left"
@@ -88,14 +59,14 @@ class ErrorLeft(ColumnUtility):
     treats_inputs_alike = True
 
 
-class Nameless(ColumnUtility):
+class Nameless(md.ColumnUtility):
     sense = "maximize"
 
     def gain(self, columns: Floats, prior: Floats) -> Floats:
         return LikeliestInput().gain(columns, prior)
 
 
-class HistogramError(PosteriorMeanSquaredError):
+class HistogramError(md.PosteriorMeanSquaredError):
     """A constructor of its own only: the checker still knows it."""
 
     def __init__(self) -> None:
@@ -118,14 +89,14 @@ class Squares(HammingLoss):
 
 
 TWINS: dict[str, tuple[Callable[[], Utility], tuple[Any, ...]]] = {
-    "gain": (LikeliestInput, (BayesAccuracy,)),
-    "loss with an offset": (ErrorLeft, (PosteriorMeanSquaredError, None, True)),
-    "nameless": (Nameless, (BayesAccuracy,)),
-    "constructor": (HistogramError, (PosteriorMeanSquaredError, None, True)),
+    "gain": (LikeliestInput, (md.BayesAccuracy,)),
+    "loss with an offset": (ErrorLeft, (md.PosteriorMeanSquaredError, None, True)),
+    "nameless": (Nameless, (md.BayesAccuracy,)),
+    "constructor": (HistogramError, (md.PosteriorMeanSquaredError, None, True)),
     "linear": (Differs, (HammingLoss,)),
     "linear, worst case": (lambda: Differs(True), (HammingLoss, True)),
-    "linear, derived": (Squares, (MeanSquaredDistance,)),
-    "function": (lambda: Distortion(lambda x, y: (x - y) ** 2), (MeanSquaredDistance,)),
+    "linear, derived": (Squares, (md.MeanSquaredDistance,)),
+    "function": (lambda: md.Distortion(lambda x, y: (x - y) ** 2), (md.MeanSquaredDistance,)),
 }
 
 PROVED = ("constructor", "linear", "linear, worst case", "linear, derived", "function")
@@ -134,7 +105,7 @@ PROVED = ("constructor", "linear", "linear, worst case", "linear, derived", "fun
 # Notions, from those that tie all inputs to those that free them.
 
 
-class OwnRows(LinearNotion):
+class OwnRows(md.LinearNotion):
     def __init__(self, epsilon: Fraction) -> None:
         self.epsilon = epsilon
 
@@ -143,8 +114,8 @@ class OwnRows(LinearNotion):
             yield Row(f"{x} against {z}", {x: 1}, self.epsilon, {z: 1})
 
 
-def _matrix(k: int, entry: Callable[[int, int], Any]) -> ContextAwareLDP:
-    return ContextAwareLDP([[0 if x == z else entry(x, z) for z in range(k)] for x in range(k)])
+def _matrix(k: int, entry: Callable[[int, int], Any]) -> md.ContextAwareLDP:
+    return md.ContextAwareLDP([[0 if x == z else entry(x, z) for z in range(k)] for x in range(k)])
 
 
 def _secret(inner: Notion, k: int) -> Notion:
@@ -155,17 +126,17 @@ def _secret(inner: Notion, k: int) -> Notion:
 NOTIONS: dict[str, Callable[[int, Fraction, Prior], Any]] = {
     "ldp": lambda _k, e, _p: LDP(e),
     "lip": lambda _k, e, _p: LIP(e),
-    "pml": lambda _k, e, _p: PML(e),
-    "lift from below": lambda _k, e, _p: AsymmetricLift(e, "inf"),
-    "nothing": lambda _k, _e, _p: AsymmetricLift("inf", "inf"),
-    "high-low": lambda _k, e, _p: HighLowLDP(e, [0]),
-    "block": lambda k, e, _p: BlockLDP(e, [[x] for x in range(k - 1)] + [[k - 1]]),
-    "metric": lambda _k, e, _p: MetricPrivacy(e, lambda x, z: abs(x - z)),
+    "pml": lambda _k, e, _p: md.PML(e),
+    "lift from below": lambda _k, e, _p: md.AsymmetricLift(e, "inf"),
+    "nothing": lambda _k, _e, _p: md.AsymmetricLift("inf", "inf"),
+    "high-low": lambda _k, e, _p: md.HighLowLDP(e, [0]),
+    "block": lambda k, e, _p: md.BlockLDP(e, [[x] for x in range(k - 1)] + [[k - 1]]),
+    "metric": lambda _k, e, _p: md.MetricPrivacy(e, lambda x, z: abs(x - z)),
     "one pair": lambda k, e, _p: _matrix(k, lambda x, z: e if (x, z) == (0, 1) else "inf"),
     "merged": lambda k, e, _p: _matrix(k, lambda x, z: 0 if x + z == 1 else e),
-    "bounded prior": lambda _k, e, p: BoundedPriorLIP(e, center=list(p), radius="0.05"),
-    "identifiability": lambda _k, e, _p: DifferentialIdentifiability(e),
-    "leakage": lambda _k, e, _p: MaximalLeakage(e),
+    "bounded prior": lambda _k, e, p: md.BoundedPriorLIP(e, center=list(p), radius="0.05"),
+    "identifiability": lambda _k, e, _p: md.DifferentialIdentifiability(e),
+    "leakage": lambda _k, e, _p: md.MaximalLeakage(e),
     "own rows": lambda _k, e, _p: OwnRows(e),
     "secret": lambda k, e, _p: _secret(LDP(e), k),
     "two": lambda _k, e, _p: [LDP(e), LIP("0.5")],
@@ -182,8 +153,8 @@ def solved(k: int, notion: str, epsilon: str, prior: Prior, utility: Utility) ->
     """The certified answer, or why there is none; both are what the library may say."""
     try:
         asked = NOTIONS[notion](k, Fraction(epsilon), prior)
-        solution = design(Problem(range(k), asked, utility, prior=prior))
-    except (InputError, InfeasibleError, UnsupportedError) as error:
+        solution = md.design(Problem(range(k), asked, utility, prior=prior))
+    except (InputError, md.InfeasibleError, md.UnsupportedError) as error:
         return type(error).__name__
     notions, sign = solution.problem.privacy, -1 if utility.is_maximized else 1
     assert all(each.holds(solution.channel, prior) for each in notions)
@@ -277,7 +248,7 @@ def test_formulas_are_taken_for_gains_of_ones_own() -> None:
     ],
 )
 def test_an_invalid_gain_is_refused(gain: Callable[..., Any], message: str) -> None:
-    class Odd(ColumnUtility):
+    class Odd(md.ColumnUtility):
         sense = "maximize"
 
         def gain(self, columns: Floats, prior: Floats) -> Floats:
@@ -289,15 +260,15 @@ def test_an_invalid_gain_is_refused(gain: Callable[..., Any], message: str) -> N
 
 
 def test_another_gain_for_a_utility_that_is_known_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match="MutualInformation"):
+    with pytest.raises(md.UnsupportedError, match="MutualInformation"):
 
-        class Odd(MutualInformation):
+        class Odd(md.MutualInformation):
             def gain(self, columns: Floats, prior: Floats) -> Floats:
                 return np.zeros(columns.shape[1])
 
 
 def test_another_risk_of_estimation_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match="as the parent of a class with a deviations"):
+    with pytest.raises(md.UnsupportedError, match="as the parent of a class with a deviations"):
 
         class Odd(L2Risk):
             def deviations(self, variances: Floats, prior: Floats) -> Any:
@@ -307,6 +278,6 @@ def test_another_risk_of_estimation_is_refused() -> None:
 @pytest.mark.parametrize("kind", ["linear", "linear, derived", "function"])
 def test_a_loss_of_ones_own_is_stated_as_a_matrix(kind: str) -> None:
     problem = Problem(range(3), LDP(1), TWINS[kind][0]())
-    channel = Channel.from_matrix(np.eye(3, dtype=int).tolist())
+    channel = md.Channel.from_matrix(np.eye(3, dtype=int).tolist())
     assert problem.to_table()["utility"]["objective"] == "distortion"
     assert problem.utility.value(channel, problem.prior, problem.outputs) == 0

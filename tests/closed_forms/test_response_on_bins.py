@@ -11,21 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    BayesAccuracy,
-    ChiSquared,
-    Distortion,
-    EuclideanDistance,
-    HammingLoss,
-    MeanAbsoluteError,
-    MeanSquaredDistance,
-    Prior,
-    Problem,
-    TotalVariation,
-    design,
-)
+import mechdesign as md
+from mechdesign import LDP, LIP, ChiSquared, Distortion, HammingLoss, Prior, Problem, design
 from mechdesign.closed_forms import ResponseOnBins
 from mechdesign.closed_forms.response_on_bins import BinaryMechanism, Sites, are_in_line
 from mechdesign.kernel.oracles import OneBudget
@@ -38,7 +25,7 @@ FORM = ResponseOnBins()
 ROUTE = "closed-form: randomized response on bins"
 
 INPUTS = 6
-LOSSES = [MeanAbsoluteError(), MeanSquaredDistance(), EuclideanDistance(), HammingLoss()]
+LOSSES = [md.MeanAbsoluteError(), md.MeanSquaredDistance(), md.EuclideanDistance(), HammingLoss()]
 
 
 def assert_proved(problem: Problem) -> None:
@@ -74,7 +61,9 @@ def test_it_is_the_optimum_for_every_loss_in_line(loss: np.ndarray, data: Any) -
 
 
 def test_it_is_one_of_the_routes_and_its_file_holds_prices_only() -> None:
-    problem = Problem(range(21), LDP(1), MeanAbsoluteError(), prior=Prior.from_counts(range(1, 22)))
+    problem = Problem(
+        range(21), LDP(1), md.MeanAbsoluteError(), prior=Prior.from_counts(range(1, 22))
+    )
     solution = proved(problem)
     assert solution.route == ROUTE
     assert isinstance(solution.certificate.oracle, OneBudget)
@@ -103,7 +92,7 @@ def test_for_the_hamming_loss_the_likeliest_inputs_are_distinguished() -> None:
 def test_the_best_guess_is_right_as_often_as_the_hamming_loss_allows(
     prior: Prior, epsilon: Any
 ) -> None:
-    guess = Problem(range(INPUTS), LDP(epsilon), BayesAccuracy(), prior=prior)
+    guess = Problem(range(INPUTS), LDP(epsilon), md.BayesAccuracy(), prior=prior)
     loss = Problem(range(INPUTS), LDP(epsilon), HammingLoss(), prior=prior)
     assert FORM.holds(guess)
     found = proved(guess, route="closed-form")
@@ -113,8 +102,8 @@ def test_the_best_guess_is_right_as_often_as_the_hamming_loss_allows(
 
 def test_outputs_are_taken_in_the_order_of_their_numbers() -> None:
     prior = Prior.from_counts([3, 1, 4, 1, 5])
-    sorted_ = Problem(range(5), LDP(2), MeanAbsoluteError(), prior=prior)
-    mixed = Problem(range(5), LDP(2), MeanAbsoluteError(), prior=prior, outputs=[3, 0, 4, 1, 2])
+    sorted_ = Problem(range(5), LDP(2), md.MeanAbsoluteError(), prior=prior)
+    mixed = Problem(range(5), LDP(2), md.MeanAbsoluteError(), prior=prior, outputs=[3, 0, 4, 1, 2])
     assert design(mixed).value == design(sorted_).value
     assert design(mixed).route == ROUTE
 
@@ -136,7 +125,7 @@ def test_where_outputs_are_in_no_line_a_response_on_bins_may_be_worse() -> None:
 def test_many_inputs_are_solved_at_once() -> None:
     """The linear program has 400 x 400 entries, and a gap that prices close to rounding."""
     prior = Prior.from_counts([x * x % 97 + 1 for x in range(400)])
-    found = design(Problem(range(400), LDP(4), MeanAbsoluteError(), prior=prior))
+    found = design(Problem(range(400), LDP(4), md.MeanAbsoluteError(), prior=prior))
     assert found.route == ROUTE
     assert len(found.channel.outputs) < 12
     assert found.gap < 1e-12
@@ -181,7 +170,7 @@ def test_it_is_the_optimum_over_all_rays(data: st.DataObject) -> None:
     epsilon = data.draw(st.sampled_from(["0", "0.3", "1", "2.5"]))
     if first == second:
         return
-    problem = Problem(3, LDP(epsilon), TotalVariation(first, second))
+    problem = Problem(3, LDP(epsilon), md.TotalVariation(first, second))
     solution = proved(problem)
     apart = sum(abs(a - b) for a, b in zip(first, second, strict=True)) / 2
     assert math.isclose(solution.value, apart * math.tanh(float(epsilon) / 2), abs_tol=1e-12)
@@ -193,7 +182,7 @@ def test_it_is_the_optimum_over_all_rays(data: st.DataObject) -> None:
 def test_a_thousand_inputs() -> None:
     k = 1000
     rising = [Fraction(2 * (x + 1), k * (k + 1)) for x in range(k)]
-    solution = design(Problem(range(k), LDP(1), TotalVariation(rising, rising[::-1])))
+    solution = design(Problem(range(k), LDP(1), md.TotalVariation(rising, rising[::-1])))
     assert solution.status == "optimal"
     assert solution.route == "closed-form: binary mechanism"
     assert solution.channel.shape == (k, 2)
@@ -201,14 +190,14 @@ def test_a_thousand_inputs() -> None:
 
 @pytest.mark.parametrize("notion", [LIP(1), LDP(1)], ids=lambda n: n.name)
 def test_it_is_not_for_other_problems(notion: Notion) -> None:
-    utility = ChiSquared(0, 1) if notion.name == "ldp" else TotalVariation(0, 1)
+    utility = ChiSquared(0, 1) if notion.name == "ldp" else md.TotalVariation(0, 1)
     problem = Problem(3, notion, utility, prior=[0.5, 0.3, 0.2])
     assert "binary mechanism" not in design(problem).route
     assert not BinaryMechanism().holds(problem)
 
 
 def test_a_bolder_claim_is_refused() -> None:
-    document = as_read(proved(Problem(3, LDP(1), TotalVariation(0, 1))))
+    document = as_read(proved(Problem(3, LDP(1), md.TotalVariation(0, 1))))
     assert document["certificate"]["oracle"]["kind"] == "one-budget"
     document["bound"] *= 1 - 1e-9
     refused(document)

@@ -15,26 +15,7 @@ from hypothesis import assume, given, strategies as st
 from scipy.optimize import minimize
 
 import mechdesign as md
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    AsymmetricLift,
-    BayesAccuracy,
-    BoundedPriorLIP,
-    CertificateError,
-    Channel,
-    HammingLoss,
-    HighLowLDP,
-    L2Risk,
-    MeanAbsoluteError,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-    Prior,
-    Problem,
-    TVRisk,
-    design,
-)
+from mechdesign import LDP, LIP, PML, Channel, HammingLoss, L2Risk, Prior, Problem, design
 from mechdesign.closed_forms import ClosedForm, RandomizedResponse, UniformLift, UniformSubsets
 from mechdesign.closed_forms.size_classes import HighLowSubsetSelection, best_lift
 from mechdesign.evidence.formulas import symmetric
@@ -45,11 +26,11 @@ from tests.closed_forms.test_universal import rays_of, tenths
 from tests.documents import as_read, proved, refused
 from tests.strategies import ORACLE, examples, lp_optimum
 
-INFORMATION = MutualInformation()
+INFORMATION = md.MutualInformation()
 ALIKE: list[Utility] = [
     INFORMATION,
-    BayesAccuracy(),
-    PosteriorMeanSquaredError(histogram=True),
+    md.BayesAccuracy(),
+    md.PosteriorMeanSquaredError(histogram=True),
     HammingLoss(),
 ]
 FORMS: tuple[ClosedForm, ...] = (RandomizedResponse(), UniformSubsets(), UniformLift())
@@ -74,9 +55,9 @@ def by_hand(k: int, epsilon: float, utility: Utility) -> float:
     for j in range(1, k):
         q = np.array([top] * j + [1.0] * (k - j))
         r = q * k / q.sum()
-        if isinstance(utility, MutualInformation):
+        if isinstance(utility, md.MutualInformation):
             found.append(float((r * np.log(r)).sum()) / k)
-        elif isinstance(utility, PosteriorMeanSquaredError):
+        elif isinstance(utility, md.PosteriorMeanSquaredError):
             found.append(float((r**2).sum()) / k**2)
         else:
             found.append(r.max() / k)
@@ -84,7 +65,7 @@ def by_hand(k: int, epsilon: float, utility: Utility) -> float:
 
 
 @pytest.mark.parametrize("utility", ALIKE, ids=lambda u: u.name)
-@pytest.mark.parametrize("make", [LDP, LIP, PML, lambda e: AsymmetricLift(e, "1.1")])
+@pytest.mark.parametrize("make", [LDP, LIP, PML, lambda e: md.AsymmetricLift(e, "1.1")])
 @pytest.mark.parametrize("k", [3, 4, 6])
 @pytest.mark.parametrize("epsilon", ["0.05", "1", "1.09"])
 def test_cyclic_shifts_are_optimal(
@@ -105,7 +86,7 @@ def test_cyclic_shifts_are_optimal(
     notion = problem.privacy[0]
     if make is LDP:
         assert value == pytest.approx(by_hand(k, float(epsilon), utility), rel=1e-12)
-    if not isinstance(notion, AsymmetricLift):
+    if not isinstance(notion, md.AsymmetricLift):
         less = type(notion)(Fraction(epsilon) - Fraction(1, 10**6))
         assert not less.holds(solution.channel, problem.prior)
 
@@ -130,17 +111,17 @@ SYMMETRIC: list[tuple[Any, Utility, Any, bool, bool]] = [
     (LDP(1), INFORMATION, UNIFORM, True, True),
     ([LDP(1), LDP(2)], INFORMATION, UNIFORM, False, True),
     (LDP(1), INFORMATION, SKEWED, False, False),
-    (LDP(1), PosteriorMeanSquaredError([0, 1, 2, 3]), UNIFORM, False, False),
-    (LDP(1), MeanAbsoluteError(), UNIFORM, False, False),
+    (LDP(1), md.PosteriorMeanSquaredError([0, 1, 2, 3]), UNIFORM, False, False),
+    (LDP(1), md.MeanAbsoluteError(), UNIFORM, False, False),
     (LIP(1), INFORMATION, UNIFORM, True, True),
     (LIP(1), INFORMATION, SKEWED, False, False),
-    (LIP(1), PosteriorMeanSquaredError([0, 1, 2, 3]), UNIFORM, False, False),
-    (LIP(1), MeanAbsoluteError(), UNIFORM, False, False),
+    (LIP(1), md.PosteriorMeanSquaredError([0, 1, 2, 3]), UNIFORM, False, False),
+    (LIP(1), md.MeanAbsoluteError(), UNIFORM, False, False),
     (LIP(1), HammingLoss(worst_case=True), UNIFORM, False, True),
     ([LIP(1), LDP("1.5")], INFORMATION, UNIFORM, False, True),
-    (BoundedPriorLIP(1, priors=[UNIFORM]), INFORMATION, UNIFORM, True, True),
-    (BoundedPriorLIP(1, priors=[SKEWED]), INFORMATION, UNIFORM, False, False),
-    (BoundedPriorLIP(1, center=UNIFORM, radius="0.1"), INFORMATION, UNIFORM, False, False),
+    (md.BoundedPriorLIP(1, priors=[UNIFORM]), INFORMATION, UNIFORM, True, True),
+    (md.BoundedPriorLIP(1, priors=[SKEWED]), INFORMATION, UNIFORM, False, False),
+    (md.BoundedPriorLIP(1, center=UNIFORM, radius="0.1"), INFORMATION, UNIFORM, False, False),
 ]
 
 
@@ -154,7 +135,7 @@ def test_what_they_are_for(
     sign, best = problem.compiled.statement.sign, design(problem).value
     try:
         bound = symmetric_bound(problem)
-    except CertificateError:
+    except md.CertificateError:
         assert not proves
         return
     assert sign * bound <= sign * best
@@ -179,7 +160,7 @@ def test_off_its_region_the_theorem_is_refused_and_the_rays_are_asked() -> None:
 @examples(40)
 @given(st.integers(2, 4), tenths(0, 30) | st.just("inf"), tenths(0, 30) | st.just("inf"))
 def test_all_extreme_lifts_are_permutations_of_one(k: int, lower: Any, upper: Any) -> None:
-    notion = AsymmetricLift(lower, upper)
+    notion = md.AsymmetricLift(lower, upper)
     assume("inf" in (lower, upper) or lower * upper > 0 or k < 5)
     problem = Problem(range(k), notion, INFORMATION, prior=Prior.uniform(k))
     assume(UniformLift().holds(problem))
@@ -195,7 +176,7 @@ def test_the_bound_of_uniform_lifts_holds_for_hamming_loss_with_any_outputs(
     k: int, lower: Fraction, upper: Fraction, data: Any
 ) -> None:
     outputs = data.draw(st.lists(st.sampled_from([*range(4), "?"]), min_size=1, unique=True))
-    notion, prior = AsymmetricLift(lower, upper), Prior.uniform(k)
+    notion, prior = md.AsymmetricLift(lower, upper), Prior.uniform(k)
     problem = Problem(range(k), notion, HammingLoss(), prior=prior, outputs=outputs)
     assert float(symmetric_bound(problem)) <= lp_optimum(problem).value + ORACLE
 
@@ -207,7 +188,7 @@ def problem(
     k: int, s: int, epsilon: Any, utility: Any = None, prior: Any = None, **options: Any
 ) -> Problem:
     return Problem(
-        range(k), HighLowLDP(epsilon, list(range(s))), utility or L2Risk(**options), prior=prior
+        range(k), md.HighLowLDP(epsilon, list(range(s))), utility or L2Risk(**options), prior=prior
     )
 
 
@@ -268,7 +249,7 @@ def test_it_is_the_certified_optimum_wherever_the_sensitive_are_alike(data: st.D
     own = data.draw(st.integers(1, 9))
     prior = md.Prior.from_counts([own] * s + others)
     epsilon = Fraction(data.draw(st.integers(2, 40)), 10)
-    utility = data.draw(st.sampled_from([L2Risk(), TVRisk()]))
+    utility = data.draw(st.sampled_from([L2Risk(), md.TVRisk()]))
     given_problem = problem(s + len(others), s, epsilon, utility, prior)
     closed = proved(given_problem)
     listed = md.design(given_problem, route="estimation")

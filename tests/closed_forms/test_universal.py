@@ -19,33 +19,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 import mechdesign as md
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    AsymmetricLift,
-    BlockLDP,
-    BoundedPriorLIP,
-    BoundedPriorPML,
-    CertificateError,
-    Channel,
-    ContextAwareLDP,
-    DifferentialIdentifiability,
-    Distortion,
-    Domain,
-    HighLowLDP,
-    InputError,
-    MeanAbsoluteError,
-    MeanSquaredDistance,
-    MetricPrivacy,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-    Prior,
-    Problem,
-    UnsupportedError,
-    design,
-    universal_channel,
-)
+from mechdesign import LDP, LIP, PML, BlockLDP, Channel, HighLowLDP, Prior, Problem, design
 from mechdesign.closed_forms import Universal
 from mechdesign.closed_forms.universal import decide_cone
 from mechdesign.evidence.simplicial import NamedRow, simplicial
@@ -56,15 +30,7 @@ from mechdesign.utilities import BayesAccuracy, Utility
 from solvers.base import UnsuitableError
 from solvers.vertices import extreme_rays
 from tests.documents import as_read, proved, refused
-from tests.strategies import (
-    ORACLE,
-    demands,
-    epsilon_of,
-    examples,
-    optimum,
-    priors,
-    simplex,
-)
+from tests.strategies import ORACLE, demands, epsilon_of, examples, optimum, priors, simplex
 
 TENTH = Fraction(math.exp(0.1)).limit_denominator(2000)
 """Stands for e**(1/10)."""
@@ -89,22 +55,22 @@ def notions(draw: st.DrawFn, k: int, prior: Prior) -> Notion:
         return BlockLDP(epsilon, [[x for x in range(k) if member[x] == b] for b in set(member)])
     if kind == 3:
         places = draw(st.lists(st.integers(0, 4), min_size=k, max_size=k))
-        return MetricPrivacy(epsilon, [[abs(a - b) for b in places] for a in places])
+        return md.MetricPrivacy(epsilon, [[abs(a - b) for b in places] for a in places])
     if kind == 4:
         entry = st.just("inf") | tenths(0, 6)
         row = st.lists(entry, min_size=k, max_size=k)
-        return ContextAwareLDP(draw(st.lists(row, min_size=k, max_size=k)))
+        return md.ContextAwareLDP(draw(st.lists(row, min_size=k, max_size=k)))
     if kind == 5 and prior.minimum > 0:
         need = math.ceil(10 * math.log(max(prior) / prior.minimum) + 0.01)
-        return DifferentialIdentifiability(epsilon + Fraction(need, 10))
+        return md.DifferentialIdentifiability(epsilon + Fraction(need, 10))
     if kind == 6:
         return LIP(epsilon)
     if kind == 7:
         return PML(epsilon)
     if kind == 8:
         side = st.just("inf") | tenths()
-        return AsymmetricLift(draw(side), draw(side))
-    return BoundedPriorLIP(epsilon, **draw(sets_of_priors(k)))
+        return md.AsymmetricLift(draw(side), draw(side))
+    return md.BoundedPriorLIP(epsilon, **draw(sets_of_priors(k)))
 
 
 @st.composite
@@ -118,7 +84,7 @@ def sets_of_priors(draw: st.DrawFn, k: int) -> dict[str, Any]:
 def problems(draw: st.DrawFn, k: int, count: int = 1) -> Problem:
     prior = draw(priors(k))
     asked = [draw(notions(k, prior)) for _ in range(count)]
-    utility = PosteriorMeanSquaredError(values=list(range(k)))
+    utility = md.PosteriorMeanSquaredError(values=list(range(k)))
     return Problem(range(k), asked, utility, prior=prior)
 
 
@@ -233,7 +199,7 @@ def hold_universal(problem: Problem, U: np.ndarray, seed: int) -> None:
 def test_every_private_channel_is_it_followed_by_post_processing(
     problem: Problem, seed: int
 ) -> None:
-    found = universal_channel(problem.domain, problem.privacy, prior=problem.prior)
+    found = md.universal_channel(problem.domain, problem.privacy, prior=problem.prior)
     assume(found.simplicial)
     hold_universal(problem, found.channel.matrix, seed)
 
@@ -253,7 +219,7 @@ def tightest(problem: Problem, channel: Channel) -> float:
 @examples(40)
 @given(st.integers(2, 4).flatmap(lambda k: problems(k, count=1)))
 def test_it_is_private_and_not_at_any_smaller_budget(problem: Problem) -> None:
-    found = universal_channel(problem.domain, problem.privacy, prior=problem.prior)
+    found = md.universal_channel(problem.domain, problem.privacy, prior=problem.prior)
     assume(found.simplicial)
     (notion,) = problem.privacy
     assert notion.holds(found.channel, problem.prior)
@@ -271,17 +237,17 @@ def informed_utilities(draw: st.DrawFn, k: int) -> Utility:
     row = st.lists(st.integers(0, 9), min_size=3, max_size=3)
     return draw(
         st.one_of(
-            st.just(MutualInformation()),
+            st.just(md.MutualInformation()),
             st.just(BayesAccuracy()),
-            st.just(PosteriorMeanSquaredError(histogram=True)),
-            values.map(PosteriorMeanSquaredError),
-            st.lists(row, min_size=k, max_size=k).map(Distortion),
+            st.just(md.PosteriorMeanSquaredError(histogram=True)),
+            values.map(md.PosteriorMeanSquaredError),
+            st.lists(row, min_size=k, max_size=k).map(md.Distortion),
         )
     )
 
 
 def numeric_route(utility: Utility) -> str:
-    return "linear-program" if isinstance(utility, Distortion) else "extreme-rays"
+    return "linear-program" if isinstance(utility, md.Distortion) else "extreme-rays"
 
 
 @pytest.mark.slow
@@ -313,14 +279,16 @@ PRIOR = ["0.2", "0.3", "0.5"]
 def test_row_sums_tie_inputs_that_have_a_weaker_bound_the_other_way() -> None:
     """q_2 <= q_0 makes both equal, whatever q_0 <= e**0.1 q_2 allows."""
     budgets = [["inf", "0.2", "0.1"], ["inf"] * 3, ["0", "inf", "inf"]]
-    problem = Problem(range(3), ContextAwareLDP(budgets), MutualInformation(), prior=[0, 0.5, 0.5])
+    problem = Problem(
+        range(3), md.ContextAwareLDP(budgets), md.MutualInformation(), prior=[0, 0.5, 0.5]
+    )
     found = proved(problem)
     assert found.route.startswith("closed-form")
     rays = design(problem, route="extreme-rays")
     assert float(found.value) == pytest.approx(float(rays.value), rel=1e-12)
 
 
-CYCLE = ContextAwareLDP([["0", "1", "2.5"], ["2.5", "0", "1.5"], ["1", "2", "0"]])
+CYCLE = md.ContextAwareLDP([["0", "1", "2.5"], ["2.5", "0", "1.5"], ["1", "2", "0"]])
 """Each entry is bounded from below by the one before, and all else adds up: 2.5 = 1 + 1.5, ..."""
 
 OTHER = ["0.3", "0.3", "0.4"]
@@ -331,29 +299,30 @@ TRIANGLE = [["0.3" if z == x else "0.35" for z in range(3)] for x in range(3)]
 SIMPLICIAL: dict[str, Notion | list[Notion]] = {
     "one sensitive input": HighLowLDP(1, [1]),
     "a cycle, and what adds up to other rows": CYCLE,
-    "a chain": ContextAwareLDP([["0", "1", "2"], ["inf", "0", "0.5"], ["inf", "inf", "0"]]),
-    "a bound from below": AsymmetricLift(1, "inf"),
+    "a chain": md.ContextAwareLDP([["0", "1", "2"], ["inf", "0", "0.5"], ["inf", "inf", "0"]]),
+    "a bound from below": md.AsymmetricLift(1, "inf"),
     "pointwise maximal leakage, a small budget": PML("0.22"),  # -ln 0.8 = 0.2231
     "local information privacy, a large budget": LIP("1.4"),  # ln(1 / 0.2 - 1) = 1.386
     "a block": BlockLDP(1, [[0, 2], [1]]),
-    "tied inputs": MetricPrivacy(1, [[0, 0, 1], [0, 0, 1], [1, 1, 0]]),
+    "tied inputs": md.MetricPrivacy(1, [[0, 0, 1], [0, 0, 1], [1, 1, 0]]),
     "a notion within another": [LDP(3), PML("0.2")],
-    "another prior": BoundedPriorLIP("1.4", priors=[OTHER, OTHER]),
+    "another prior": md.BoundedPriorLIP("1.4", priors=[OTHER, OTHER]),
     "a ball of one prior, and what it implies": [
-        BoundedPriorLIP("1.4", center=OTHER, radius=0),
+        md.BoundedPriorLIP("1.4", center=OTHER, radius=0),
         LIP(9),
     ],
-    "another prior for each input, from below": BoundedPriorLIP("1.4", priors=TRIANGLE),
-    "another prior for each input, from above": BoundedPriorPML("0.1", priors=TRIANGLE),
+    "another prior for each input, from below": md.BoundedPriorLIP("1.4", priors=TRIANGLE),
+    "another prior for each input, from above": md.BoundedPriorPML("0.1", priors=TRIANGLE),
     "ties and lifts": [
-        ContextAwareLDP([["0", "0", "inf"], ["inf", "0", "inf"], ["inf", "inf", "0"]]),
+        md.ContextAwareLDP([["0", "0", "inf"], ["inf", "0", "inf"], ["inf", "inf", "0"]]),
         LIP(1),
     ],
 }
 
 
 @pytest.mark.parametrize(
-    "utility", [MutualInformation(), MeanSquaredDistance(), PosteriorMeanSquaredError([0, 1, 3])]
+    "utility",
+    [md.MutualInformation(), md.MeanSquaredDistance(), md.PosteriorMeanSquaredError([0, 1, 3])],
 )
 @pytest.mark.parametrize("name", SIMPLICIAL)
 def test_the_theorem_alone_proves_it(name: str, utility: Utility) -> None:
@@ -377,22 +346,22 @@ def test_the_theorem_alone_proves_it(name: str, utility: Utility) -> None:
         (LDP(1), 3),
         (LDP("0.001"), 5),
         (HighLowLDP(1, [0, 1]), 3),
-        (MetricPrivacy(1, "absolute"), 3),
-        (MetricPrivacy("0.001", "absolute"), 4),
+        (md.MetricPrivacy(1, "absolute"), 3),
+        (md.MetricPrivacy("0.001", "absolute"), 4),
         (BlockLDP(1, [[0, 1, 2], [3]]), 4),
-        (ContextAwareLDP([["0", "1", "2.4"], ["2.5", "0", "1.5"], ["1", "2", "0"]]), 3),
+        (md.ContextAwareLDP([["0", "1", "2.4"], ["2.5", "0", "1.5"], ["1", "2", "0"]]), 3),
         ([LDP(1), PML("0.2")], 3),
         ([CYCLE, LIP(1)], 3),
-        (BoundedPriorLIP("1", center=PRIOR, radius="0.05"), 3),
+        (md.BoundedPriorLIP("1", center=PRIOR, radius="0.05"), 3),
     ],
 )
 def test_where_there_is_none(notion: Any, k: int) -> None:
     prior = PRIOR if k == 3 else None
-    found = universal_channel(range(k), notion, prior=prior)
+    found = md.universal_channel(range(k), notion, prior=prior)
     assert found.simplicial is False
     assert found.channel is None
     assert "there is none" in repr(found)
-    problem = Problem(range(k), notion, MutualInformation(), prior=prior)
+    problem = Problem(range(k), notion, md.MutualInformation(), prior=prior)
     assert not Universal().holds(problem)
 
 
@@ -404,7 +373,7 @@ def test_pointwise_maximal_leakage_below_and_above_its_border(prior: Prior, n: i
     small = math.exp(epsilon) * (1 - float(prior.minimum)) <= 1
     nothing = math.exp(epsilon) * float(prior.minimum) >= 1
     k = len(prior)
-    found = universal_channel(range(k), PML(epsilon), prior=prior)
+    found = md.universal_channel(range(k), PML(epsilon), prior=prior)
     assert found.simplicial is (small or nothing)
     if not small:
         return
@@ -417,9 +386,11 @@ def test_pointwise_maximal_leakage_below_and_above_its_border(prior: Prior, n: i
 def test_local_information_privacy_below_and_above_its_border(prior: Prior, n: int) -> None:
     """theory 2.5: P_min >= 1/(e**eps + 1)"""
     epsilon = Fraction(n, 20)
-    found = universal_channel(range(len(prior)), LIP(epsilon), prior=prior)
+    found = md.universal_channel(range(len(prior)), LIP(epsilon), prior=prior)
     assert found.simplicial is (float(prior.minimum) * (math.exp(epsilon) + 1) >= 1)
-    only_below = universal_channel(range(len(prior)), AsymmetricLift(epsilon, "inf"), prior=prior)
+    only_below = md.universal_channel(
+        range(len(prior)), md.AsymmetricLift(epsilon, "inf"), prior=prior
+    )
     e, P = math.exp(-epsilon), prior.array
     formula = (1 - e) * np.eye(len(P)) + e * P
     assert np.allclose(only_below.channel.matrix, formula, atol=1e-12)
@@ -431,14 +402,14 @@ def test_a_ring_of_many_inputs_and_the_same_cut_open() -> None:
     """One budget in one direction: all other pairs are sums of steps, exactly."""
     k = 40
     around = [[Fraction((z - x) % k, 3) for z in range(k)] for x in range(k)]
-    ring = universal_channel(range(k), ContextAwareLDP(around))
+    ring = md.universal_channel(range(k), md.ContextAwareLDP(around))
     assert ring.simplicial
     t = math.exp(-1 / 3)
     steps = np.array([[(x - i) % k for i in range(k)] for x in range(k)])
     formula = (1 - t) * t**steps / (1 - t**k)
     assert np.allclose(ring.channel.matrix, formula, atol=1e-13)
     around[7][30] -= Fraction(1, 10**30)
-    assert universal_channel(range(k), ContextAwareLDP(around)).simplicial is False
+    assert md.universal_channel(range(k), md.ContextAwareLDP(around)).simplicial is False
 
 
 @st.composite
@@ -469,25 +440,25 @@ def test_one_row_into_each_input_and_one_more(
 ) -> None:
     budget, implied = pair
     k = len(budget)
-    found = universal_channel(range(k), ContextAwareLDP(budget))
+    found = md.universal_channel(range(k), md.ContextAwareLDP(budget))
     assert found.simplicial
     assert len(found.facets) == k
     assume(implied)
     x, z, total = data.draw(st.sampled_from(implied))
     budget[x][z] = total - Fraction(1, 10**25)
-    assert universal_channel(range(k), ContextAwareLDP(budget)).simplicial is False
+    assert md.universal_channel(range(k), md.ContextAwareLDP(budget)).simplicial is False
 
 
 @pytest.mark.parametrize("exponent", ["1e-12", "1e-6", "0.3", "2", "30", "1000"])
 def test_tiny_and_huge_budgets(exponent: str) -> None:
     """Mangat's design is right to its last bits: q_x = e**-a q_s + the rest, a tiny or huge."""
-    found = decide_cone(cone_of([HighLowLDP(exponent, [0])], Domain.range(3), None)).matrix
+    found = decide_cone(cone_of([HighLowLDP(exponent, [0])], md.Domain.range(3), None)).matrix
     a = float(exponent)
     hidden, own = math.exp(-a), -math.expm1(-a)
     formula = np.array([[1, 0, 0], [hidden, own, 0], [hidden, 0, own]])
     assert np.allclose(found, formula, rtol=1e-14, atol=0)
     ring = [[0, exponent, 2 * a], [2 * a, 0, exponent], [exponent, 2 * a, 0]]
-    matrix = decide_cone(cone_of([ContextAwareLDP(ring)], Domain.range(3), None)).matrix
+    matrix = decide_cone(cone_of([md.ContextAwareLDP(ring)], md.Domain.range(3), None)).matrix
     assert np.allclose(matrix.sum(axis=1), 1, atol=1e-15)
     around = -math.expm1(-3 * a)
     assert np.allclose(np.diag(matrix), own / around, rtol=1e-13)
@@ -525,8 +496,8 @@ def every_row(problem: Problem) -> Iterator[NamedRow]:
 def test_whatever_rows_are_named_the_bound_holds(bare: Problem, data: Any) -> None:
     """Badly chosen rows are refused, or prove less."""
     utility = data.draw(informed_utilities(3))
-    assume(not isinstance(utility, MutualInformation | BayesAccuracy))
-    assume(not (isinstance(utility, PosteriorMeanSquaredError) and utility.histogram))
+    assume(not isinstance(utility, md.MutualInformation | BayesAccuracy))
+    assume(not (isinstance(utility, md.PosteriorMeanSquaredError) and utility.histogram))
     problem = Problem(bare.domain, bare.privacy, utility, prior=bare.prior)
     rows = list(every_row(problem))
     best = optimum(problem)
@@ -536,21 +507,21 @@ def test_whatever_rows_are_named_the_bound_holds(bare: Problem, data: Any) -> No
             certificate = simplicial(problem.compiled, facets)
             statement = problem.compiled.statement
             bound = statement.sign * certificate.bound(statement)
-        except (CertificateError, ArithmeticError):
+        except (md.CertificateError, ArithmeticError):
             continue
         assert float(bound) <= best + ORACLE
 
 
 def test_other_facets_prove_less_than_is_claimed() -> None:
     """With the prices of the file, and with those that are best for them."""
-    problem = Problem(range(3), CYCLE, MeanAbsoluteError(), prior=PRIOR)
+    problem = Problem(range(3), CYCLE, md.MeanAbsoluteError(), prior=PRIOR)
     document = as_read(proved(problem))
     rows, right = list(every_row(problem)), document["certificate"]["oracle"]["source"]["facets"]
     dependent, less, same = 0, 0, 0
     for facets in itertools.combinations(rows, 3):
         try:
             certificate = write(simplicial(problem.compiled, list(facets)))
-        except CertificateError:  # they are not independent
+        except md.CertificateError:  # they are not independent
             dependent += 1
             continue
         named = certificate["oracle"]["source"]["facets"]
@@ -567,20 +538,20 @@ def test_other_facets_prove_less_than_is_claimed() -> None:
 
 def test_a_prior_that_is_not_in_the_set_is_refused() -> None:
     moved = ["1/10", "1/10", "4/5"]
-    notion = BoundedPriorLIP("1.4", center=OTHER, radius=0)
-    problem = Problem(range(3), [notion, LIP(9)], MeanAbsoluteError(), prior=moved)
+    notion = md.BoundedPriorLIP("1.4", center=OTHER, radius=0)
+    problem = Problem(range(3), [notion, LIP(9)], md.MeanAbsoluteError(), prior=moved)
     certificate = Universal().optimum(problem).certificate()
     (members,) = certificate.relaxations
     statement = problem.compiled.statement
     assert certificate.bound(statement)
     for other in (moved, ["1", "0", "0"], ["0.2", "0.3", "0.6"], ["0.2"]):
         wrong = replace(members, priors=(tuple(map(Fraction, other)),))
-        with pytest.raises(CertificateError):
+        with pytest.raises(md.CertificateError):
             replace(certificate, relaxations=(wrong,)).bound(statement)
     # a member for the one notion, and not for the other
     outer = tuple(map(Fraction, moved))
     mixed = [(n, "lower", x, None, outer) for x, n in enumerate((1, 0, 1))]
-    with pytest.raises(CertificateError, match="of a set of priors are not listed"):
+    with pytest.raises(md.CertificateError, match="of a set of priors are not listed"):
         simplicial(problem.compiled, mixed)
     table = as_read(proved(problem))
     table["certificate"]["relaxations"] = [{"kind": "members", "place": 0, "priors": [moved]}]
@@ -592,13 +563,13 @@ def test_a_prior_that_is_not_in_the_set_is_refused() -> None:
 
 def test_one_input_and_no_constraint() -> None:
     for notion in (LDP(1), LIP(1), PML(1), HighLowLDP(1, [0]), BlockLDP(1, [[0]])):
-        found = universal_channel([0], notion, prior=[1])
+        found = md.universal_channel([0], notion, prior=[1])
         assert found.simplicial
         assert found.channel.matrix.tolist() == [[1.0]]
-    free = universal_channel(range(3), AsymmetricLift("inf", "inf"), prior=PRIOR)
+    free = md.universal_channel(range(3), md.AsymmetricLift("inf", "inf"), prior=PRIOR)
     assert free.channel.matrix.tolist() == np.eye(3).tolist()
     assert free.facets == ("positive x=0", "positive x=1", "positive x=2")
-    loose = universal_channel(range(3), PML(5), prior=PRIOR)
+    loose = md.universal_channel(range(3), PML(5), prior=PRIOR)
     assert loose.channel == free.channel
 
 
@@ -607,8 +578,8 @@ def test_one_input_and_no_constraint() -> None:
 def test_a_second_notion_that_asks_nothing_changes_nothing(epsilon: str, prior: list[str]) -> None:
     """PML at 50 nats is kept by every channel, as no lift is above 1 / P_min."""
     notion = HighLowLDP(epsilon, [0])
-    alone = universal_channel(range(3), notion, prior=prior)
-    both = universal_channel(range(3), [notion, PML(50)], prior=prior)
+    alone = md.universal_channel(range(3), notion, prior=prior)
+    both = md.universal_channel(range(3), [notion, PML(50)], prior=prior)
     assert both.simplicial is alone.simplicial is True
     assert both.facets == alone.facets
     assert both.channel == alone.channel
@@ -620,21 +591,23 @@ def test_nor_does_one_that_the_first_implies_for_many_inputs(
     k: int, first: Notion, second: Notion
 ) -> None:
     prior = Prior.uniform(k)
-    alone = universal_channel(range(k), first, prior=prior)
+    alone = md.universal_channel(range(k), first, prior=prior)
     assert alone.simplicial
     for both in ([first, second], [second, first]):
-        found = universal_channel(range(k), both, prior=prior)
+        found = md.universal_channel(range(k), both, prior=prior)
         assert found.channel == alone.channel
-    tight = universal_channel(range(k), [first, LIP("0.05")], prior=prior)
+    tight = md.universal_channel(range(k), [first, LIP("0.05")], prior=prior)
     assert tight.channel is None
 
 
-@pytest.mark.parametrize("notion", [LIP(1), PML(1), AsymmetricLift(1, "inf"), AsymmetricLift(1, 2)])
+@pytest.mark.parametrize(
+    "notion", [LIP(1), PML(1), md.AsymmetricLift(1, "inf"), md.AsymmetricLift(1, 2)]
+)
 def test_inputs_of_probability_zero(notion: Notion) -> None:
     """With one input of all probability, the law is its entry."""
     for counts in ([0, 1, 0], [0, 1, 1], [0, 0, 1, 3]):
         prior = Prior.from_counts(counts)
-        problem = Problem(range(len(counts)), notion, MutualInformation(), prior=prior)
+        problem = Problem(range(len(counts)), notion, md.MutualInformation(), prior=prior)
         hold_in_floats(problem)
 
 
@@ -650,7 +623,7 @@ def hold_in_floats(problem: Problem) -> None:
 
 def test_rows_of_other_kinds_are_left_undecided() -> None:
     rows = [("half", {0: 1}, "0", {1: 2})]
-    found = universal_channel(range(3), md.LinearNotion(rows))
+    found = md.universal_channel(range(3), md.LinearNotion(rows))
     assert found.simplicial is None
     assert found.channel is None
     assert "not known" in repr(found)
@@ -661,14 +634,14 @@ def test_rows_of_other_kinds_are_left_undecided() -> None:
 def test_sums_of_budgets_are_distinguished_from_close_numbers(places: int) -> None:
     """At 1 and 1, the pair at their sum is implied, and at a little less it is one more facet."""
     for less, holds in ((Fraction(0), True), (Fraction(1, 10**places), False)):
-        chain = ContextAwareLDP([[0, 1, 2 - less], ["inf", 0, 1], ["inf", "inf", 0]])
-        assert universal_channel(range(3), chain).simplicial is holds
+        chain = md.ContextAwareLDP([[0, 1, 2 - less], ["inf", 0, 1], ["inf", "inf", 0]])
+        assert md.universal_channel(range(3), chain).simplicial is holds
 
 
 def test_budgets_beyond_any_float() -> None:
     """e**-5000 counts as 0: the row says nothing."""
-    far = ContextAwareLDP([["0", "5000", "5001"], ["inf", "0", "1"], ["inf", "inf", "0"]])
-    problem = Problem(range(3), far, MeanAbsoluteError(), prior=PRIOR)
+    far = md.ContextAwareLDP([["0", "5000", "5001"], ["inf", "0", "1"], ["inf", "inf", "0"]])
+    problem = Problem(range(3), far, md.MeanAbsoluteError(), prior=PRIOR)
     form = Universal()
     assert form.holds(problem)
     certificate = form.optimum(problem).certificate()
@@ -678,20 +651,20 @@ def test_budgets_beyond_any_float() -> None:
     assert float(bound) == pytest.approx(0.5 / math.e, rel=1e-12)  # input 2 looks like 1 so often
     assert design(problem).status == "optimal"
     steep = ["1e-299", "0.4", "0.6"]
-    wide = DifferentialIdentifiability(1400)
-    assert universal_channel(range(3), wide, prior=steep).simplicial is False
+    wide = md.DifferentialIdentifiability(1400)
+    assert md.universal_channel(range(3), wide, prior=steep).simplicial is False
 
 
 def test_arguments_and_results_are_checked() -> None:
-    found = universal_channel(["ill", "well", "?"], HighLowLDP(1, ["ill"]))
+    found = md.universal_channel(["ill", "well", "?"], HighLowLDP(1, ["ill"]))
     assert found.channel.inputs.labels == ("ill", "well", "?")
     assert repr(found).splitlines()[0].endswith("there is one")
     assert "high-low ratio x=0 to 1" in repr(found)
-    with pytest.raises(InputError, match="prior"):
-        universal_channel(range(3), LIP(1))
-    with pytest.raises(InputError):
-        universal_channel(range(3), LIP(1), prior=[0.5, 0.5])
-    with pytest.raises(UnsupportedError, match="single columns"):
-        universal_channel(range(3), md.ApproximateLDP(1, "0.1"))
-    many = universal_channel(range(30), HighLowLDP(1, [3]))
+    with pytest.raises(md.InputError, match="prior"):
+        md.universal_channel(range(3), LIP(1))
+    with pytest.raises(md.InputError):
+        md.universal_channel(range(3), LIP(1), prior=[0.5, 0.5])
+    with pytest.raises(md.UnsupportedError, match="single columns"):
+        md.universal_channel(range(3), md.ApproximateLDP(1, "0.1"))
+    many = md.universal_channel(range(30), HighLowLDP(1, [3]))
     assert "and 22 more" in repr(many)

@@ -16,11 +16,7 @@ from hypothesis import given, strategies as st
 from mechdesign import Channel, InputError, L2Risk, Prior
 from mechdesign.estimation import METHODS, Estimate, estimate, mean, survey, total, weighted_sum
 from mechdesign.estimation.report_models import ReportModel
-from mechdesign.mechanisms import (
-    GeneralizedRandomizedResponse,
-    HadamardResponse,
-    Mechanism,
-)
+from mechdesign.mechanisms import GeneralizedRandomizedResponse, HadamardResponse, Mechanism
 from mechdesign.reports import Reports, Tally
 from tests.strategies import examples, priors, simplex
 

@@ -13,16 +13,7 @@ import pytest
 import scipy.linalg
 from hypothesis import assume, given, strategies as st
 
-from mechdesign import (
-    LDP,
-    BlockLDP,
-    Domain,
-    HighLowLDP,
-    InputError,
-    Prior,
-    load_mechanism,
-    save,
-)
+from mechdesign import LDP, BlockLDP, Domain, HighLowLDP, InputError, Prior, load_mechanism, save
 from mechdesign.exact import exp_lower
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,

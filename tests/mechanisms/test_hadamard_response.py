@@ -13,9 +13,7 @@ from hypothesis import given, strategies as st
 from mechdesign import load_mechanism, save
 from mechdesign.mechanisms import HadamardResponse
 from mechdesign.mechanisms.hadamard_response import walsh_hadamard
-from tests.mechanisms_support import (
-    scores,
-)
+from tests.mechanisms_support import scores
 from tests.strategies import examples
 
 sizes = st.integers(2, 17)

@@ -13,19 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    BlockLDP,
-    Domain,
-    InputError,
-    MetricPrivacy,
-    Prior,
-    SolverError,
-    UnsupportedError,
-    estimate,
-    load_mechanism,
-    save,
-)
+import mechdesign as md
+from mechdesign import LDP, BlockLDP, Domain, InputError, Prior, SolverError, estimate, save
 from mechdesign.accounting import leakages
 from mechdesign.exact import exp_lower, exp_upper, sqrt_lower, sqrt_upper
 from mechdesign.kernel import verify
@@ -39,9 +28,7 @@ from mechdesign.mechanisms import (
 from mechdesign.mechanisms.lattice_noise import LatticeNoise
 from mechdesign.mechanisms.torus_law import TorusLaw
 from mechdesign.sampling import Source
-from tests.mechanisms_support import (
-    exact_table,
-)
+from tests.mechanisms_support import exact_table
 from tests.strategies import examples
 
 WHOLE = 1 << 62
@@ -137,7 +124,7 @@ def test_a_torus_is_no_larger_than_it_may_be(
 
 
 def test_a_budget_beyond_the_resolution_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match=r"a unit of 2\*\*-62"):
+    with pytest.raises(md.UnsupportedError, match=r"a unit of 2\*\*-62"):
         TorusLaw.of_budget((9, 9), Fraction(1, 10**12), euclidean=False)
 
 
@@ -268,7 +255,7 @@ def test_geometric_noise_is_the_published_one() -> None:
 def test_a_file_brings_it_back(tmp_path: Path) -> None:
     made = PlanarLaplace(Domain.grid(4, 5), 1).remapped(Prior.from_counts(range(1, 21)))
     save(made, tmp_path / "noise.json")
-    again = load_mechanism(tmp_path / "noise.json").mechanism
+    again = md.load_mechanism(tmp_path / "noise.json").mechanism
     assert again == made
     assert (again.row(7) == made.row(7)).all()
     assert again != PlanarLaplace(Domain.grid(4, 5), 1)
@@ -279,7 +266,7 @@ def test_noise_of_a_tiny_budget_is_saved(shape: tuple[int, int], tmp_path: Path)
     """The mass that rounding leaves goes to the length 0: another step reaches the budget."""
     made = GeometricNoise(Domain.grid(*shape), "0.0001")
     save(made, tmp_path / "noise.json")
-    assert load_mechanism(tmp_path / "noise.json").mechanism == made
+    assert md.load_mechanism(tmp_path / "noise.json").mechanism == made
 
 
 @pytest.mark.parametrize(
@@ -303,7 +290,7 @@ def test_large_domains(made: LatticeNoise) -> None:
         assert row[x] == made.mass(x, np.array([x])) * 2**62
     reports = made.privatize(list(made.inputs)[:1000], rng=1)
     assert len(reports) == 1000
-    with pytest.raises(UnsupportedError, match="at most 2048 inputs"):
+    with pytest.raises(md.UnsupportedError, match="at most 2048 inputs"):
         estimate(made, reports)
 
 
@@ -347,25 +334,25 @@ def test_many_inputs_are_estimated_by_maximum_likelihood() -> None:
 
 def test_a_remap_hides_too_much_for_unbiased_estimates() -> None:
     made = GeometricNoise(range(6), 1).remapped(Prior.uniform(6))
-    with pytest.raises(UnsupportedError, match="without a remap"):
+    with pytest.raises(md.UnsupportedError, match="without a remap"):
         estimate(made, made.privatize([1, 2, 3], rng=1))
 
 
 def test_it_is_made_for_a_notion() -> None:
     grid = Domain.grid(2, 3)
-    assert mechanism_for("geometric-noise", grid, MetricPrivacy(1, "manhattan")) == GeometricNoise(
+    assert mechanism_for(
+        "geometric-noise", grid, md.MetricPrivacy(1, "manhattan")
+    ) == GeometricNoise(grid, 1)
+    assert mechanism_for("planar-laplace", grid, md.MetricPrivacy(1, "euclidean")) == PlanarLaplace(
         grid, 1
     )
-    assert mechanism_for("planar-laplace", grid, MetricPrivacy(1, "euclidean")) == PlanarLaplace(
-        grid, 1
-    )
-    line = mechanism_for("geometric-noise", Domain.range(4), MetricPrivacy(1, "euclidean"))
+    line = mechanism_for("geometric-noise", Domain.range(4), md.MetricPrivacy(1, "euclidean"))
     assert line.privacy.distance == "euclidean"
     assert line.parameters() == GeometricNoise(4, 1).parameters()
 
 
 def test_a_remap_needs_a_prior_and_noise() -> None:
-    grid, notion = Domain.grid(2, 3), MetricPrivacy(1, "euclidean")
+    grid, notion = Domain.grid(2, 3), md.MetricPrivacy(1, "euclidean")
     prior = Prior.from_counts(range(1, 7))
     made = mechanism_for("planar-laplace", grid, notion, prior, remap="hamming")
     assert made == PlanarLaplace(grid, 1).remapped(prior, "hamming")
@@ -378,17 +365,17 @@ def test_a_remap_needs_a_prior_and_noise() -> None:
 
 
 WRONG = [
-    ("geometric-noise", Domain.grid(2, 3), MetricPrivacy(1, "euclidean"), "privacy.distance"),
-    ("planar-laplace", Domain.grid(2, 3), MetricPrivacy(1, "manhattan"), "privacy.distance"),
-    ("planar-laplace", Domain.range(4), MetricPrivacy(1, "absolute"), "inputs: expected a grid"),
-    ("geometric-noise", Domain(["a", "b"]), MetricPrivacy(1, "absolute"), "equally spaced"),
-    ("geometric-noise", Domain([0, 1, 3]), MetricPrivacy(1, "absolute"), "equally spaced"),
-    ("geometric-noise", Domain([1, 0]), MetricPrivacy(1, "absolute"), "rising order"),
-    ("geometric-noise", Domain.range(2), MetricPrivacy(1, [[0, 1], [1, 0]]), "privacy.distance"),
-    ("geometric-noise", Domain.range(4), MetricPrivacy("1e-5", "absolute"), "epsilon"),
-    ("geometric-noise", Domain.range(4), MetricPrivacy(31, "absolute"), "epsilon"),
+    ("geometric-noise", Domain.grid(2, 3), md.MetricPrivacy(1, "euclidean"), "privacy.distance"),
+    ("planar-laplace", Domain.grid(2, 3), md.MetricPrivacy(1, "manhattan"), "privacy.distance"),
+    ("planar-laplace", Domain.range(4), md.MetricPrivacy(1, "absolute"), "inputs: expected a grid"),
+    ("geometric-noise", Domain(["a", "b"]), md.MetricPrivacy(1, "absolute"), "equally spaced"),
+    ("geometric-noise", Domain([0, 1, 3]), md.MetricPrivacy(1, "absolute"), "equally spaced"),
+    ("geometric-noise", Domain([1, 0]), md.MetricPrivacy(1, "absolute"), "rising order"),
+    ("geometric-noise", Domain.range(2), md.MetricPrivacy(1, [[0, 1], [1, 0]]), "privacy.distance"),
+    ("geometric-noise", Domain.range(4), md.MetricPrivacy("1e-5", "absolute"), "epsilon"),
+    ("geometric-noise", Domain.range(4), md.MetricPrivacy(31, "absolute"), "epsilon"),
     ("geometric-noise", Domain.range(4), LDP(1), "under ldp"),
-    ("hadamard-response", Domain.range(4), MetricPrivacy(1, "absolute"), "under metric"),
+    ("hadamard-response", Domain.range(4), md.MetricPrivacy(1, "absolute"), "under metric"),
 ]
 
 

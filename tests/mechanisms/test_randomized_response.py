@@ -10,9 +10,7 @@ from hypothesis import assume, given, strategies as st
 from mechdesign import LIP, Prior, UnsupportedError
 from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.mechanisms import LIPRandomizedResponse
-from tests.mechanisms_support import (
-    exact_table,
-)
+from tests.mechanisms_support import exact_table
 from tests.strategies import examples
 
 budgets = st.sampled_from([Fraction("0.2"), Fraction(1), Fraction(2), Fraction(5), Fraction(25)])

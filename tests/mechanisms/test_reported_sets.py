@@ -17,10 +17,7 @@ from mechdesign.mechanisms import OptimizedUnaryEncoding, SubsetSelection, Symme
 from mechdesign.mechanisms.bit_rows import _flip_some, _positions, uniform_sets
 from mechdesign.mechanisms.reported_sets import UnaryEncoding
 from mechdesign.sampling import Source, chances, coin_rows, source_of
-from tests.mechanisms_support import (
-    exact_table,
-    scores,
-)
+from tests.mechanisms_support import exact_table, scores
 from tests.strategies import examples
 
 budgets = st.sampled_from(

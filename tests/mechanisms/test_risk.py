@@ -8,19 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    BlockLDP,
-    Domain,
-    HighLowLDP,
-    L2Risk,
-    MetricPrivacy,
-    Prior,
-    Problem,
-    UnsupportedError,
-    design,
-)
+import mechdesign as md
+from mechdesign import LDP, LIP, BlockLDP, Domain, HighLowLDP, L2Risk, Prior, Problem, design
 from mechdesign.mechanisms import (
     GeometricNoise,
     HadamardResponse,
@@ -63,7 +52,7 @@ def test_variances_are_those_of_the_law(name: str) -> None:
 def test_nothing_is_better_than_the_best_known(name: str) -> None:
     mechanism = MADE[name]
     least, ratio = mechanism.least_known_risk, mechanism.risk_ratio
-    if isinstance(mechanism.privacy, MetricPrivacy):
+    if isinstance(mechanism.privacy, md.MetricPrivacy):
         assert least is ratio is None
         return
     assert ratio == pytest.approx(mechanism.risk / least)
@@ -123,9 +112,9 @@ def test_large_domains_know_their_risk() -> None:
 
 
 def test_an_unidentifiable_distribution_has_no_risk() -> None:
-    with pytest.raises(UnsupportedError, match="at most 2048 inputs"):
+    with pytest.raises(md.UnsupportedError, match="at most 2048 inputs"):
         _ = GeometricNoise(3000, 1).risk
     remapped = PlanarLaplace(Domain.grid(3, 3), 1).remapped(Prior.uniform(9))
-    with pytest.raises(UnsupportedError, match="without a remap"):
+    with pytest.raises(md.UnsupportedError, match="without a remap"):
         _ = remapped.risk
     assert remapped.risk_ratio is None

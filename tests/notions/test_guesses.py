@@ -18,28 +18,8 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from mechdesign import (
-    LDP,
-    AttackError,
-    BayesAccuracy,
-    Channel,
-    Domain,
-    EuclideanDistance,
-    GVulnerability,
-    GVulnerabilityLeakage,
-    HammingLoss,
-    InfeasibleError,
-    InputError,
-    MaximalLeakage,
-    MeanAbsoluteError,
-    MetricPrivacy,
-    MutualInformation,
-    Prior,
-    Problem,
-    UnsupportedError,
-    design,
-    load_problem,
-)
+import mechdesign as md
+from mechdesign import LDP, AttackError, Channel, HammingLoss, InputError, Prior, Problem, design
 from mechdesign.notions import Notion
 from solvers import SOLVERS
 from tests.documents import proved
@@ -79,11 +59,11 @@ def test_vulnerability_is_that_of_the_best_rule(
     blind = max(prior.mean([Fraction(g) for g in row]) for row in gains)
     assert most >= blind
     assume(most > 0)
-    assert GVulnerabilityLeakage(most, gains).holds(channel, prior)
+    assert md.GVulnerabilityLeakage(most, gains).holds(channel, prior)
     less = most * (1 - Fraction(1, 10**12))
-    assert not GVulnerabilityLeakage(less, gains).holds(channel, prior)
-    assert GVulnerability(gains).value(channel, prior) == most
-    leak = GVulnerabilityLeakage(most + 1, gains).leakage(channel, prior)
+    assert not md.GVulnerabilityLeakage(less, gains).holds(channel, prior)
+    assert md.GVulnerability(gains).value(channel, prior) == most
+    leak = md.GVulnerabilityLeakage(most + 1, gains).leakage(channel, prior)
     assert math.isclose(leak, -1, rel_tol=1e-12)
 
 
@@ -104,8 +84,8 @@ def test_attack_error_is_that_of_the_best_rule(
 @examples(30)
 @given(channels(3), priors(3))
 def test_a_wrong_guess_is_no_right_one(channel: Channel, prior: Prior) -> None:
-    accuracy = BayesAccuracy().value(channel, prior)
-    assert GVulnerabilityLeakage(accuracy).holds(channel, prior)
+    accuracy = md.BayesAccuracy().value(channel, prior)
+    assert md.GVulnerabilityLeakage(accuracy).holds(channel, prior)
     if accuracy < 1:
         assert AttackError(1 - accuracy, "hamming").holds(channel, prior)
         assert not AttackError(1 - accuracy + Fraction(1, 10**9), "hamming").holds(channel, prior)
@@ -113,7 +93,7 @@ def test_a_wrong_guess_is_no_right_one(channel: Channel, prior: Prior) -> None:
 
 def test_irrational_distances_are_rounded_to_the_safe_side() -> None:
     """On a diagonal of the grid the error is half of the root of 2, which no fraction is."""
-    grid, even = Domain.grid(2, 2), Prior([Fraction(1, 2), 0, 0, Fraction(1, 2)])
+    grid, even = md.Domain.grid(2, 2), Prior([Fraction(1, 2), 0, 0, Fraction(1, 2)])
     blind = Channel.from_matrix([[1]] * 4, inputs=grid)
     below = Fraction(math.isqrt(2 * 10**60), 2 * 10**30)
     assert AttackError(below, "euclidean").holds(blind, even)
@@ -121,19 +101,19 @@ def test_irrational_distances_are_rounded_to_the_safe_side() -> None:
 
 
 CASES: dict[str, Callable[[], Any]] = {
-    "names": lambda: GVulnerabilityLeakage("0.55"),
-    "gains": lambda: GVulnerabilityLeakage("0.9", GAINS),
+    "names": lambda: md.GVulnerabilityLeakage("0.55"),
+    "gains": lambda: md.GVulnerabilityLeakage("0.9", GAINS),
     "wrong": lambda: AttackError("0.45", "hamming"),
     "absolute": lambda: AttackError("0.5", "absolute"),
     "squared": lambda: AttackError("0.6", "squared"),
     "matrix": lambda: AttackError("0.3", FAR),
-    "with ldp": lambda: [LDP("1.5"), GVulnerabilityLeakage("0.5")],
-    "with metric": lambda: [MetricPrivacy(1, "absolute"), AttackError("0.7", "absolute")],
-    "with leakage": lambda: [MaximalLeakage("0.4"), AttackError("0.5", "hamming")],
+    "with ldp": lambda: [LDP("1.5"), md.GVulnerabilityLeakage("0.5")],
+    "with metric": lambda: [md.MetricPrivacy(1, "absolute"), AttackError("0.7", "absolute")],
+    "with leakage": lambda: [md.MaximalLeakage("0.4"), AttackError("0.5", "hamming")],
 }
 
 
-OTHERS = MeanAbsoluteError(worst_case=True), BayesAccuracy(), GVulnerability(GAINS)
+OTHERS = md.MeanAbsoluteError(worst_case=True), md.BayesAccuracy(), md.GVulnerability(GAINS)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +126,7 @@ OTHERS = MeanAbsoluteError(worst_case=True), BayesAccuracy(), GVulnerability(GAI
 def test_the_optimum_is_that_of_the_transcription(name: str, utility: Any) -> None:
     problem = Problem(range(4), CASES[name](), utility, prior=PRIOR)
     solution = proved(problem)
-    if isinstance(utility, HammingLoss | MeanAbsoluteError):
+    if isinstance(utility, HammingLoss | md.MeanAbsoluteError):
         reference = SOLVERS["textbook"](problem).value
         assert math.isclose(solution.value, reference, rel_tol=1e-6, abs_tol=1e-8)
 
@@ -172,25 +152,27 @@ def test_both_sides_of_a_limit(name: str) -> None:
 
 def test_at_the_grid_of_a_city() -> None:
     """An attack with the same distance errs by what the report does, and no more is left."""
-    grid = Domain.grid(3, 3)
-    notions = [MetricPrivacy(2, "euclidean"), AttackError("0.9", "euclidean")]
-    solution = proved(Problem(grid, notions, EuclideanDistance(), prior=[Fraction(1, 9)] * 9))
+    grid = md.Domain.grid(3, 3)
+    notions = [md.MetricPrivacy(2, "euclidean"), AttackError("0.9", "euclidean")]
+    solution = proved(Problem(grid, notions, md.EuclideanDistance(), prior=[Fraction(1, 9)] * 9))
     assert math.isclose(solution.value, 0.9, rel_tol=1e-9)
 
 
 def test_no_report_at_all_is_the_least_that_can_be_asked() -> None:
     """A limit that only a constant channel keeps leaves one; less leaves none."""
     even = ["1/3", "1/3", "1/3"]
-    solution = design(Problem(3, GVulnerabilityLeakage("1/3"), HammingLoss(), prior=even))
+    solution = design(Problem(3, md.GVulnerabilityLeakage("1/3"), HammingLoss(), prior=even))
     assert math.isclose(solution.value, 2 / 3)
-    with pytest.raises(InfeasibleError, match=r"without any output gains 1/3, so that no channel"):
-        Problem(3, GVulnerabilityLeakage("0.333"), HammingLoss(), prior=even)
-    with pytest.raises(InfeasibleError, match=r"errs by 2/3, so that no channel makes it 0.7"):
+    with pytest.raises(
+        md.InfeasibleError, match=r"without any output gains 1/3, so that no channel"
+    ):
+        Problem(3, md.GVulnerabilityLeakage("0.333"), HammingLoss(), prior=even)
+    with pytest.raises(md.InfeasibleError, match=r"errs by 2/3, so that no channel makes it 0.7"):
         Problem(3, AttackError("0.7", "hamming"), HammingLoss(), prior=even)
 
 
 def test_a_limit_that_nothing_breaks_binds_nothing() -> None:
-    problem = Problem(range(4), [LDP(1), GVulnerabilityLeakage(1)], HammingLoss(), prior=PRIOR)
+    problem = Problem(range(4), [LDP(1), md.GVulnerabilityLeakage(1)], HammingLoss(), prior=PRIOR)
     assert problem.is_conic
     plain = design(Problem(range(4), LDP(1), HammingLoss(), prior=PRIOR))
     assert math.isclose(design(problem).value, plain.value, rel_tol=1e-12)
@@ -198,11 +180,11 @@ def test_a_limit_that_nothing_breaks_binds_nothing() -> None:
 
 def test_labels_decide() -> None:
     inputs, prior = ["a", "b", "c"], ["0.5", "0.3", "0.2"]
-    plain = GVulnerabilityLeakage("1.8", [[1, 2, 3], [2, 0, 0]])
+    plain = md.GVulnerabilityLeakage("1.8", [[1, 2, 3], [2, 0, 0]])
     frame = pd.DataFrame({"c": [3, 0], "a": [1, 2], "b": [2, 0]}, index=["stay", "go"])
     far = pd.DataFrame({"b": [1, 0, 2], "a": [0, 1, 3]}, index=["a", "b", "c"])
     pairs = [
-        (plain, GVulnerabilityLeakage("1.8", frame)),
+        (plain, md.GVulnerabilityLeakage("1.8", frame)),
         (AttackError("0.1", [[1, 0], [0, 1], [2, 3]]), AttackError("0.1", far)),
     ]
     for by_place, by_label in pairs:
@@ -216,13 +198,13 @@ def test_labels_decide() -> None:
 @pytest.mark.parametrize(
     ("make", "match"),
     [
-        (lambda: GVulnerabilityLeakage(0), "limit: expected a number above 0, given 0"),
-        (lambda: GVulnerabilityLeakage("x"), "limit"),
-        (lambda: GVulnerabilityLeakage(float("nan")), "limit"),
-        (lambda: GVulnerabilityLeakage(float("inf")), "limit"),
-        (lambda: GVulnerabilityLeakage(1, [[1, 0]]), "gain_matrix"),
-        (lambda: GVulnerabilityLeakage(1, []), "gain_matrix"),
-        (lambda: GVulnerabilityLeakage(1, [[1, -1, 0]]), "gain_matrix"),
+        (lambda: md.GVulnerabilityLeakage(0), "limit: expected a number above 0, given 0"),
+        (lambda: md.GVulnerabilityLeakage("x"), "limit"),
+        (lambda: md.GVulnerabilityLeakage(float("nan")), "limit"),
+        (lambda: md.GVulnerabilityLeakage(float("inf")), "limit"),
+        (lambda: md.GVulnerabilityLeakage(1, [[1, 0]]), "gain_matrix"),
+        (lambda: md.GVulnerabilityLeakage(1, []), "gain_matrix"),
+        (lambda: md.GVulnerabilityLeakage(1, [[1, -1, 0]]), "gain_matrix"),
         (lambda: AttackError(-1, "hamming"), "least: expected a number above 0"),
         (lambda: AttackError(1, "haming"), "did you mean 'hamming'"),
         (lambda: AttackError(1, "absolute"), "numbers as the domain"),
@@ -236,12 +218,12 @@ def test_wrong_parameters_get_one_line(make: Callable[[], Notion], match: str) -
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("notion", [GVulnerabilityLeakage("0.6"), AttackError("0.3", "hamming")])
+@pytest.mark.parametrize("notion", [md.GVulnerabilityLeakage("0.6"), AttackError("0.3", "hamming")])
 def test_a_prior_is_asked_for_and_some_objectives_are_refused(notion: Notion) -> None:
     with pytest.raises(InputError, match=r"prior: .*none is given"):
         Problem(3, notion, HammingLoss())
-    problem = Problem(range(4), notion, MutualInformation(), prior=PRIOR)
-    with pytest.raises(UnsupportedError, match=notion.name):
+    problem = Problem(range(4), notion, md.MutualInformation(), prior=PRIOR)
+    with pytest.raises(md.UnsupportedError, match=notion.name):
         design(problem)
     with pytest.raises(InputError, match="exactly one notion with an epsilon"):
         problem.at(1)
@@ -267,8 +249,8 @@ distance = "hamming"
 objective = "hamming"
 """
     )
-    found = load_problem(path).privacy
+    found = md.load_problem(path).privacy
     assert found == (
-        GVulnerabilityLeakage("0.7", [["1", "0.5", "0"], ["0", "0.5", "1"]]),
+        md.GVulnerabilityLeakage("0.7", [["1", "0.5", "0"], ["0", "0.5", "1"]]),
         AttackError("0.4", "hamming"),
     )

@@ -12,26 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import mechdesign as md
-from mechdesign import (
-    LDP,
-    BayesAccuracy,
-    Channel,
-    Distortion,
-    Domain,
-    HammingLoss,
-    InfeasibleError,
-    InputError,
-    L2Risk,
-    LinearNotion,
-    MeanAbsoluteError,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-    Prior,
-    Problem,
-    Solution,
-    TVRisk,
-    design,
-)
+from mechdesign import LDP, Channel, Domain, HammingLoss, Prior, Problem, Solution, design
 from mechdesign.exact import as_fraction
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion, Row, SensitiveAttribute, SensitiveAttributePrivacy
@@ -52,12 +33,12 @@ def rows_of(notion: Notion, domain: Domain, prior: Prior) -> list[Any]:
     return found
 
 
-def own(case: Case) -> LinearNotion:
+def own(case: Case) -> md.LinearNotion:
     """The same notion, as rows of the user's own."""
-    return LinearNotion(rows_of(case.notion, case.domain, case.prior))
+    return md.LinearNotion(rows_of(case.notion, case.domain, case.prior))
 
 
-class Ladder(LinearNotion):
+class Ladder(md.LinearNotion):
     """The notion of the documentation."""
 
     def __init__(self, epsilon: Any) -> None:
@@ -93,23 +74,23 @@ KNOWN = {
 @pytest.mark.parametrize(
     ("known", "utility", "route"),
     [
-        ("lip", MeanAbsoluteError(), "interior"),
-        ("ldp", MeanAbsoluteError(), "columns"),
-        ("context-aware", MeanAbsoluteError(worst_case=True), "linear-program"),
-        ("lip", PosteriorMeanSquaredError(), "decoder-grid"),
-        ("context-aware", PosteriorMeanSquaredError(), "extreme-rays"),
-        ("ldp", PosteriorMeanSquaredError(histogram=True), "extreme-rays"),
-        ("lip", MutualInformation(), "extreme-rays"),
-        ("context-aware", BayesAccuracy(), "linear-program"),
-        ("lip", L2Risk(), "estimation"),
-        ("ldp", TVRisk(), "estimation"),
+        ("lip", md.MeanAbsoluteError(), "interior"),
+        ("ldp", md.MeanAbsoluteError(), "columns"),
+        ("context-aware", md.MeanAbsoluteError(worst_case=True), "linear-program"),
+        ("lip", md.PosteriorMeanSquaredError(), "decoder-grid"),
+        ("context-aware", md.PosteriorMeanSquaredError(), "extreme-rays"),
+        ("ldp", md.PosteriorMeanSquaredError(histogram=True), "extreme-rays"),
+        ("lip", md.MutualInformation(), "extreme-rays"),
+        ("context-aware", md.BayesAccuracy(), "linear-program"),
+        ("lip", md.L2Risk(), "estimation"),
+        ("ldp", md.TVRisk(), "estimation"),
         ("context-aware", HammingLoss(), "conic"),
     ],
 )
 def test_every_route_takes_rows(known: str, utility: Any, route: str) -> None:
     notion, prior = KNOWN[known], Prior(PRIOR)
     beside = [md.ApproximateLDP(0.5, 0.1)] if route == "conic" else []
-    rows = LinearNotion(rows_of(notion, Domain.range(4), prior))
+    rows = md.LinearNotion(rows_of(notion, Domain.range(4), prior))
     best = design(Problem(4, [notion, *beside], utility, prior=prior))
     solution = proved(Problem(4, [rows, *beside], utility, prior=prior), route=route)
     assert float(solution.value) == pytest.approx(float(best.value), rel=1e-6)
@@ -140,7 +121,7 @@ def row_tables(draw: st.DrawFn, labels: tuple[Any, ...]) -> list[tuple[Any, ...]
 def test_any_rows_are_repaired_and_proved(data: st.DataObject, k: int) -> None:
     """Equations, sums on both sides and inputs on both sides of a row: proved all the same."""
     domain = Domain.range(k)
-    notion = LinearNotion(data.draw(row_tables(domain.labels)))
+    notion = md.LinearNotion(data.draw(row_tables(domain.labels)))
     problem = Problem(domain, notion, data.draw(distortions(k)))
     values = []
     for route in ("auto", "cvxpy:CLARABEL"):
@@ -175,7 +156,7 @@ def test_private_at_its_exponents_and_not_below(laddered: Solution) -> None:
     assert broken(problem, solution.channel) is None
     rows = rows_of(Ladder(1), problem.domain, problem.prior)
     less = [(name, left, a - Fraction("0.001"), right) for name, left, a, right in rows]
-    stricter = Problem(range(4), LinearNotion(less), MeanAbsoluteError(), prior=PRIOR)
+    stricter = Problem(range(4), md.LinearNotion(less), md.MeanAbsoluteError(), prior=PRIOR)
     assert "breaks the row" in str(broken(stricter, solution.channel))
 
 
@@ -185,8 +166,8 @@ def test_leakage_in_epsilon() -> None:
     constant = Channel.from_matrix([["1/2", "1/2"]] * 2)
     assert Ladder(5).leakage(constant) == 0
     fixed = [("0", {0: 1}, 0, {1: 1}), ("1", {1: 1}, 0, {0: 1}, 1)]
-    assert LinearNotion(fixed, epsilon=1).leakage(channel) == math.inf
-    assert LinearNotion(fixed, epsilon=1).leakage(constant) == 0
+    assert md.LinearNotion(fixed, epsilon=1).leakage(channel) == math.inf
+    assert md.LinearNotion(fixed, epsilon=1).leakage(constant) == 0
 
 
 # --- a class of one's own -------------------------------------------------------------------------
@@ -195,14 +176,14 @@ def test_leakage_in_epsilon() -> None:
 @pytest.mark.parametrize("factor", ["1e-100", "1e-300", "1e100"])
 def test_leakage_of_coefficients_with_ratios_beyond_floats(factor: str) -> None:
     row = ("a", {0: "1e100"}, "-1e100", {1: factor}, "1e100")
-    notion = LinearNotion([row], epsilon=1 + Fraction("1e-90"))
+    notion = md.LinearNotion([row], epsilon=1 + Fraction("1e-90"))
     solution = proved(Problem([0, 1], notion, HammingLoss()))
     assert solution.privacy[0].leakage == pytest.approx(1)
 
 
 @pytest.fixture(scope="module")
 def laddered() -> Solution:
-    return proved(Problem(range(4), Ladder(1), MeanAbsoluteError(), prior=PRIOR))
+    return proved(Problem(range(4), Ladder(1), md.MeanAbsoluteError(), prior=PRIOR))
 
 
 def test_a_class_is_saved_as_its_rows(laddered: Solution) -> None:
@@ -220,7 +201,7 @@ def test_a_class_is_saved_as_its_rows(laddered: Solution) -> None:
     assert "linear ('Ladder'): private" in claim
     assert "rows of the user's own, not a known notion" in claim
     assert "privacy    linear (Ladder): leaks 1 of epsilon = 1" in repr(solution)
-    again = LinearNotion(**{k: v for k, v in table.items() if k != "notion"})
+    again = md.LinearNotion(**{k: v for k, v in table.items() if k != "notion"})
     assert again.leakage(solution.channel) == solution.privacy[0].leakage
     assert repr(Ladder(1)) == "Ladder(epsilon=1)"
     assert Ladder(1) == Ladder(1) != Ladder(2)
@@ -228,7 +209,7 @@ def test_a_class_is_saved_as_its_rows(laddered: Solution) -> None:
 
 
 def test_a_budget_of_a_class_is_moved() -> None:
-    problem = Problem(range(4), Ladder(1), MeanAbsoluteError(), prior=PRIOR)
+    problem = Problem(range(4), Ladder(1), md.MeanAbsoluteError(), prior=PRIOR)
     assert problem.at("0.5").privacy[0].epsilon == Fraction(1, 2)  # type: ignore[attr-defined]
     curve = md.design_frontier(problem, [0.5, 1, 2])
     values = [float(solution.value) for solution in curve]
@@ -237,7 +218,7 @@ def test_a_budget_of_a_class_is_moved() -> None:
 
 
 def test_rows_may_refer_to_the_prior() -> None:
-    class Posterior(LinearNotion):
+    class Posterior(md.LinearNotion):
         """Differential identifiability."""
 
         def rows(self, domain: Domain, prior: Prior | None) -> Iterator[Any]:
@@ -248,7 +229,7 @@ def test_rows_may_refer_to_the_prior() -> None:
                         yield Row(f"{x} to {z}", {x: p}, 2, {z: r})
 
     values = [
-        design(Problem(range(4), notion, MeanAbsoluteError(), prior=PRIOR)).value
+        design(Problem(range(4), notion, md.MeanAbsoluteError(), prior=PRIOR)).value
         for notion in (Posterior(), md.DifferentialIdentifiability(2))
     ]
     assert float(values[0]) == pytest.approx(float(values[1]))
@@ -259,8 +240,8 @@ def test_rows_of_a_sensitive_attribute() -> None:
     attribute = SensitiveAttribute(["ill", "well"], given_input=law)
     masses = attribute.distributions(Prior(PRIOR))[0]
     own_rows, plain = (
-        Problem(4, SensitiveAttributePrivacy(inner, attribute), MeanAbsoluteError(), prior=PRIOR)
-        for inner in (LinearNotion(rows_of(LDP("0.2"), attribute.domain, masses)), LDP("0.2"))
+        Problem(4, SensitiveAttributePrivacy(inner, attribute), md.MeanAbsoluteError(), prior=PRIOR)
+        for inner in (md.LinearNotion(rows_of(LDP("0.2"), attribute.domain, masses)), LDP("0.2"))
     )
     assert float(proved(own_rows).value) == pytest.approx(float(design(plain).value))
 
@@ -268,7 +249,7 @@ def test_rows_of_a_sensitive_attribute() -> None:
 def test_ties_make_rows_equal() -> None:
     """All rows equal: the closed form and its theorem see it in the user's rows."""
     rows = [("a", {0: 1, 1: 1}, 0, {2: 2}), ("b", {0: 1}, 0, {1: 1})]
-    solution = proved(Problem(range(3), LinearNotion(rows), HammingLoss()))
+    solution = proved(Problem(range(3), md.LinearNotion(rows), HammingLoss()))
     assert solution.route == "closed-form: independent release"
     assert float(solution.value) == pytest.approx(2 / 3)
 
@@ -304,16 +285,16 @@ WRONG: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("rows", "message"), WRONG)
 def test_invalid_rows_are_refused_in_one_line(rows: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message) as caught:
-        Problem(["a", "b"], LinearNotion(rows), HammingLoss())
+    with pytest.raises(md.InputError, match=message) as caught:
+        Problem(["a", "b"], md.LinearNotion(rows), HammingLoss())
     assert "\n" not in str(caught.value)
 
 
 def test_budgets_that_do_not_move_are_refused() -> None:
-    with pytest.raises(InputError, match="no exponent grows with epsilon"):
-        Problem(["a", "b"], LinearNotion([ROW], epsilon=1), HammingLoss())
+    with pytest.raises(md.InputError, match="no exponent grows with epsilon"):
+        Problem(["a", "b"], md.LinearNotion([ROW], epsilon=1), HammingLoss())
 
-    class Bent(LinearNotion):
+    class Bent(md.LinearNotion):
         def __init__(self, epsilon: float, bent: Callable[[Any], Any]) -> None:
             self.epsilon, self.bent = epsilon, bent
 
@@ -326,25 +307,25 @@ def test_budgets_that_do_not_move_are_refused() -> None:
         (lambda e: (3 - e, 1), "an exponent a"),
         (lambda e: (e, 1 + e), "a coefficient of r changes with epsilon"),
     ):
-        with pytest.raises(InputError, match=message):
+        with pytest.raises(md.InputError, match=message):
             Problem(["a", "b"], Bent(1, bent), HammingLoss())
 
 
 def test_rows_that_exclude_constants_are_infeasible() -> None:
     for row in (("r", {"a": 1}, -1, {"b": 1}), ("r", {"a": 1}, 1, {})):
-        with pytest.raises(InfeasibleError, match="no channel satisfies row 'r'") as caught:
-            Problem(["a", "b"], LinearNotion([row]), HammingLoss())
+        with pytest.raises(md.InfeasibleError, match="no channel satisfies row 'r'") as caught:
+            Problem(["a", "b"], md.LinearNotion([row]), HammingLoss())
         assert "\n" not in str(caught.value)
 
 
 def test_labels_of_any_kind() -> None:
     grid = Domain.grid(1, 2)
     for labels in ({(0, 0): 1}, [[[0, 0], 1]], {"(0, 0)": 1}):
-        notion = LinearNotion([("r", labels, 1, {(0, 1): 1})])
+        notion = md.LinearNotion([("r", labels, 1, {(0, 1): 1})])
         assert next(notion.family(grid).rows()).left == {0: 1}
         table = notion.stated(grid, None).to_table()
         assert table["rows"][0]["left"] == [[[0, 0], "1"]]
-    assert next(LinearNotion([("r", {"1": 1}, 1, {2: 1})]).family(Domain([1, 2])).rows())
+    assert next(md.LinearNotion([("r", {"1": 1}, 1, {2: 1})]).family(Domain([1, 2])).rows())
 
 
 # --- tampered files -------------------------------------------------------------------------------
@@ -375,7 +356,7 @@ def test_what_was_changed_is_refused(
 
 
 def test_rows_of_other_notions_are_not_known_by_number(laddered: Solution) -> None:
-    saved, loss = as_read(laddered), Distortion([[0, 1]] * 2 + [[1, 0]] * 2)
+    saved, loss = as_read(laddered), md.Distortion([[0, 1]] * 2 + [[1, 0]] * 2)
     document = as_read(proved(Problem(range(4), LDP(1), loss)))
     block = {**duals_of(saved), "node": [0] * len(duals_of(saved)["x"])}
     document["certificate"] = {**saved["certificate"], "multipliers": [block]}

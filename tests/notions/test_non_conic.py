@@ -22,32 +22,8 @@ import pytest
 import scipy.optimize
 from hypothesis import assume, given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    ApproximateLDP,
-    ApproximateLIP,
-    BayesAccuracy,
-    Channel,
-    Distortion,
-    Domain,
-    HammingLoss,
-    InputError,
-    MaximalLeakage,
-    MeanAbsoluteError,
-    MeanSquaredDistance,
-    MutualInformation,
-    MutualInformationLeakage,
-    PosteriorMeanSquaredError,
-    Prior,
-    Problem,
-    UnsupportedError,
-    design,
-    load_channel,
-    load_problem,
-    save,
-)
+import mechdesign as md
+from mechdesign import LDP, LIP, Channel, Distortion, HammingLoss, Prior, Problem, design
 from mechdesign.designs.solution import Solution
 from mechdesign.evidence.rows import block_of
 from mechdesign.kernel import verify
@@ -85,10 +61,12 @@ deltas = st.sampled_from(["0", "1e-9", "0.001", "0.05", "0.3", "0.9", "1"]).map(
 
 def of_kind(kind: str, epsilon: Any, delta: Any) -> Notion:
     if kind == "approximate-ldp":
-        return ApproximateLDP(epsilon, delta)
+        return md.ApproximateLDP(epsilon, delta)
     if kind == "approximate-lip":
-        return ApproximateLIP(epsilon, delta)
-    return (MutualInformationLeakage if kind == "mutual-information" else MaximalLeakage)(epsilon)
+        return md.ApproximateLIP(epsilon, delta)
+    return (md.MutualInformationLeakage if kind == "mutual-information" else md.MaximalLeakage)(
+        epsilon
+    )
 
 
 @st.composite
@@ -208,9 +186,9 @@ def test_post_processing_never_raises_leakage(
 @given(channels(3), priors(3, 1))
 def test_averages_leak_no_more_than_the_worst_case(channel: Channel, prior: Prior) -> None:
     """Information <= maximal leakage <= pointwise leakage <= LDP; and LIP as well."""
-    information = MutualInformationLeakage(1).leakage(channel, prior)
-    maximal = MaximalLeakage(1).leakage(channel)
-    pointwise = PML(1).leakage(channel, prior)
+    information = md.MutualInformationLeakage(1).leakage(channel, prior)
+    maximal = md.MaximalLeakage(1).leakage(channel)
+    pointwise = md.PML(1).leakage(channel, prior)
     ordered = [information, maximal, pointwise, LDP(1).leakage(channel)]
     assert all(a <= b + 1e-12 for a, b in itertools.pairwise(ordered))
     assert pointwise <= LIP(1).leakage(channel, prior) + 1e-12
@@ -220,8 +198,8 @@ def test_averages_leak_no_more_than_the_worst_case(channel: Channel, prior: Prio
 @given(channels(4))
 def test_maximal_leakage_is_the_gain_of_a_guess(channel: Channel) -> None:
     """At the uniform prior, guessing right becomes e**leakage times as likely."""
-    accuracy = BayesAccuracy().value(channel, Prior.uniform(4))
-    leakage = MaximalLeakage(1).leakage(channel)
+    accuracy = md.BayesAccuracy().value(channel, Prior.uniform(4))
+    leakage = md.MaximalLeakage(1).leakage(channel)
     assert math.isclose(float(4 * accuracy), math.exp(leakage), rel_tol=1e-12)
 
 
@@ -230,7 +208,10 @@ def test_maximal_leakage_is_the_gain_of_a_guess(channel: Channel) -> None:
 def test_without_delta_the_approximate_notions_are_the_plain_ones(
     channel: Channel, prior: Prior
 ) -> None:
-    for plain, approximate in ((LDP(1), ApproximateLDP(1, 0)), (LIP(1), ApproximateLIP(1, 0))):
+    for plain, approximate in (
+        (LDP(1), md.ApproximateLDP(1, 0)),
+        (LIP(1), md.ApproximateLIP(1, 0)),
+    ):
         assert approximate.is_conic
         assert approximate.holds(channel, prior) == plain.holds(channel, prior)
         a, b = (notion.leakage(channel, prior) for notion in (plain, approximate))
@@ -276,7 +257,7 @@ def test_rate_distortion_of_hamming_loss(k: int, epsilon: float) -> None:
         return math.log(k) - binary_entropy(loss) - loss * math.log(k - 1)
 
     loss = scipy.optimize.brentq(lambda d: information(d) - epsilon, 1e-12, 1 - 1 / k, xtol=1e-15)
-    solution = optimal(MutualInformationLeakage(epsilon), HammingLoss(), inputs=k)
+    solution = optimal(md.MutualInformationLeakage(epsilon), HammingLoss(), inputs=k)
     assert math.isclose(solution.value, loss, rel_tol=1e-8)
     assert math.isclose(solution.privacy[0].leakage, epsilon, rel_tol=1e-6)
 
@@ -287,14 +268,14 @@ def test_rate_distortion_of_a_skewed_bit(p: float) -> None:
     epsilon = 0.4 * binary_entropy(p)
     wanted = binary_entropy(p) - epsilon
     loss = scipy.optimize.brentq(lambda d: binary_entropy(d) - wanted, 1e-12, p, xtol=1e-15)
-    solution = optimal(MutualInformationLeakage(epsilon), HammingLoss(), Prior([p, 1 - p]), 2)
+    solution = optimal(md.MutualInformationLeakage(epsilon), HammingLoss(), Prior([p, 1 - p]), 2)
     assert math.isclose(solution.value, loss, rel_tol=1e-8)
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(2, 0.6), (4, 0.1)])
 def test_hamming_loss_under_maximal_leakage(k: int, epsilon: float) -> None:
     """Sum_x Q(x|x) <= Sum_y max_x Q(y|x), so that one is right e**epsilon times in k at most."""
-    solution = optimal(MaximalLeakage(epsilon), HammingLoss(), inputs=k)
+    solution = optimal(md.MaximalLeakage(epsilon), HammingLoss(), inputs=k)
     assert math.isclose(solution.value, 1 - math.exp(epsilon) / k, rel_tol=1e-9)
 
 
@@ -307,14 +288,14 @@ def test_hamming_loss_under_approximate_ldp(k: int, epsilon: float, delta: float
     With S = {x}: Q(x|x) <= e Q(x|x') + delta; summed over all pairs it bounds Sum_x Q(x|x).
     """
     e = math.exp(epsilon)
-    solution = optimal(ApproximateLDP(epsilon, delta), HammingLoss(), inputs=k)
+    solution = optimal(md.ApproximateLDP(epsilon, delta), HammingLoss(), inputs=k)
     assert math.isclose(solution.value, (1 - delta) * (k - 1) / (e + k - 1), rel_tol=1e-9)
 
 
 UTILITIES: dict[str, Callable[[int], Any]] = {
     "hamming": lambda _: HammingLoss(),
-    "absolute": lambda _: MeanAbsoluteError(),
-    "worst case": lambda _: MeanSquaredDistance(worst_case=True),
+    "absolute": lambda _: md.MeanAbsoluteError(),
+    "worst case": lambda _: md.MeanSquaredDistance(worst_case=True),
     "matrix": lambda k: Distortion([[(3 * x + 5 * y) % 7 for y in range(4)] for x in range(k)]),
 }
 
@@ -336,7 +317,7 @@ def problems(draw: st.DrawFn, kinds: tuple[str, ...], count: int = 1) -> Problem
 def equals_the_textbook(problem: Problem) -> None:
     solution = design(problem)
     scale = float(problem.utility.cost(problem.domain, problem.prior, problem.outputs).max())
-    informed = any(isinstance(notion, MutualInformationLeakage) for notion in problem.privacy)
+    informed = any(isinstance(notion, md.MutualInformationLeakage) for notion in problem.privacy)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that the oracle may be inaccurate
         reference = SOLVERS["textbook" if informed else "textbook:HIGHS"](problem).value
@@ -363,15 +344,15 @@ def test_intersections_equal_their_textbook(problem: Problem) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_routes_agree(kind: str) -> None:
     notion = of_kind(kind, "0.5", "0.02")
-    best = solved(notion, MeanAbsoluteError(), SKEWED)
+    best = solved(notion, md.MeanAbsoluteError(), SKEWED)
     for route in ("conic", "cvxpy:CLARABEL", "cvxpy:ECOS", "cvxpy:SCS"):
-        other = solved(notion, MeanAbsoluteError(), SKEWED, route=route)
+        other = solved(notion, md.MeanAbsoluteError(), SKEWED, route=route)
         assert math.isclose(best.value, other.value, rel_tol=1e-5)
         assert other.bound <= best.value
         assert best.bound <= other.value
     loss = solved(notion, HammingLoss(), SKEWED).value
     for route in ("conic", "cvxpy:CLARABEL"):
-        accuracy = solved(notion, BayesAccuracy(), SKEWED, route=route)
+        accuracy = solved(notion, md.BayesAccuracy(), SKEWED, route=route)
         assert math.isclose(accuracy.value, 1 - loss, rel_tol=1e-5)
         assert accuracy.bound >= accuracy.value
         assert accuracy.decoder is not None
@@ -380,9 +361,9 @@ def test_routes_agree(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_constraints_alone_give_the_optimum(kind: str) -> None:
     notion = of_kind(kind, "0.4", "0.05")
-    solution = optimal(notion, MeanAbsoluteError(), SKEWED)
+    solution = optimal(notion, md.MeanAbsoluteError(), SKEWED)
     Q = cp.Variable((4, 4), nonneg=True)
-    loss = MeanAbsoluteError().objective(Q, Domain.range(4), SKEWED, range(4))
+    loss = md.MeanAbsoluteError().objective(Q, md.Domain.range(4), SKEWED, range(4))
     stated = notion.constraints(Q, 4, SKEWED)
     alone = cp.Problem(cp.Minimize(loss), [*stated, cp.sum(Q, axis=1) == 1])
     assert math.isclose(solution.value, alone.solve(solver="CLARABEL"), rel_tol=1e-6)
@@ -390,7 +371,12 @@ def test_constraints_alone_give_the_optimum(kind: str) -> None:
 
 @pytest.mark.parametrize(
     "notion",
-    [MaximalLeakage(0), MutualInformationLeakage(0), ApproximateLDP(0, 0), ApproximateLIP(0, 0)],
+    [
+        md.MaximalLeakage(0),
+        md.MutualInformationLeakage(0),
+        md.ApproximateLDP(0, 0),
+        md.ApproximateLIP(0, 0),
+    ],
 )
 def test_without_a_budget_the_channel_is_constant(notion: Notion) -> None:
     solution = optimal(notion, HammingLoss(), SKEWED)
@@ -400,9 +386,9 @@ def test_without_a_budget_the_channel_is_constant(notion: Notion) -> None:
 
 
 @pytest.mark.parametrize(
-    ("approximate", "plain"), [(ApproximateLDP(1, 0), LDP(1)), (ApproximateLIP(1, 0), LIP(1))]
+    ("approximate", "plain"), [(md.ApproximateLDP(1, 0), LDP(1)), (md.ApproximateLIP(1, 0), LIP(1))]
 )
-@pytest.mark.parametrize("utility", [HammingLoss(), MutualInformation()], ids=repr)
+@pytest.mark.parametrize("utility", [HammingLoss(), md.MutualInformation()], ids=repr)
 def test_without_delta_the_optimum_is_the_plain_one(
     approximate: Notion, plain: Notion, utility: Any
 ) -> None:
@@ -412,50 +398,56 @@ def test_without_delta_the_optimum_is_the_plain_one(
 
 def test_information_does_not_speak_of_inputs_that_never_occur() -> None:
     prior = Prior([0, 0.5, 0.5])
-    solution = optimal(MutualInformationLeakage(0), MeanAbsoluteError(worst_case=True), prior, 3)
+    solution = optimal(
+        md.MutualInformationLeakage(0), md.MeanAbsoluteError(worst_case=True), prior, 3
+    )
     assert solution.value == pytest.approx(0.5)  # 1 and 2 alike at even odds; 0 tells itself
-    assert MaximalLeakage(0).holds(solution.channel) is False
+    assert md.MaximalLeakage(0).holds(solution.channel) is False
 
 
-FREE = [ApproximateLDP(1, 1), ApproximateLIP(1, 1), MaximalLeakage(1.4)]
+FREE = [md.ApproximateLDP(1, 1), md.ApproximateLIP(1, 1), md.MaximalLeakage(1.4)]
 
 
-@pytest.mark.parametrize("notion", [*FREE, MutualInformationLeakage(1.4)])
+@pytest.mark.parametrize("notion", [*FREE, md.MutualInformationLeakage(1.4)])
 def test_a_budget_that_nothing_breaks_binds_nothing(notion: Notion) -> None:
     """Then every route is open, and the optimum is that of the other notions."""
     alone = solved(notion, HammingLoss(), SKEWED)
     assert alone.value == 0
     assert alone.route == "closed-form: identity"
-    for utility in (HammingLoss(), MutualInformation()):
+    for utility in (HammingLoss(), md.MutualInformation()):
         both = optimal([LDP(1), notion], utility, SKEWED)
         assert math.isclose(both.value, solved(LDP(1), utility, SKEWED).value, rel_tol=1e-9)
 
 
-@pytest.mark.parametrize("notion", [ApproximateLDP(1, 0.1), MutualInformationLeakage(0.2)])
-@pytest.mark.parametrize("utility", [PosteriorMeanSquaredError(), MutualInformation()], ids=repr)
+@pytest.mark.parametrize("notion", [md.ApproximateLDP(1, 0.1), md.MutualInformationLeakage(0.2)])
+@pytest.mark.parametrize(
+    "utility", [md.PosteriorMeanSquaredError(), md.MutualInformation()], ids=repr
+)
 def test_problems_for_extreme_rays_are_refused(notion: Notion, utility: Any) -> None:
-    with pytest.raises(UnsupportedError, match=f"utility.objective: .* beside {notion.name}"):
+    with pytest.raises(md.UnsupportedError, match=f"utility.objective: .* beside {notion.name}"):
         solved(notion, utility, SKEWED)
 
 
 @pytest.mark.parametrize("route", ["linear-program", "linear-program:ipm", "extreme-rays"])
 def test_routes_by_columns_are_refused(route: str) -> None:
-    with pytest.raises(UnsupportedError, match=r"route: .* about the whole channel"):
-        solved(MaximalLeakage(0.5), HammingLoss(), route=route)
+    with pytest.raises(md.UnsupportedError, match=r"route: .* about the whole channel"):
+        solved(md.MaximalLeakage(0.5), HammingLoss(), route=route)
 
 
 def test_conditions_add_up() -> None:
     """An intersection is no better than either part, and as good where it implies the other."""
-    ldp, rule = LDP(1), MutualInformationLeakage(0.05)
+    ldp, rule = LDP(1), md.MutualInformationLeakage(0.05)
     parts = [solved(notion, HammingLoss(), SKEWED).value for notion in (ldp, rule)]
     assert optimal([ldp, rule], HammingLoss(), SKEWED).value > max(parts)
     # ln(e**1) bounds the information of any 1-LDP channel
-    implied = optimal([ldp, MutualInformationLeakage(1)], HammingLoss(), SKEWED)
+    implied = optimal([ldp, md.MutualInformationLeakage(1)], HammingLoss(), SKEWED)
     assert math.isclose(implied.value, parts[0], rel_tol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["approximate-ldp", "approximate-lip"])
-@pytest.mark.parametrize("utility", [HammingLoss(), MeanSquaredDistance(worst_case=True)], ids=repr)
+@pytest.mark.parametrize(
+    "utility", [HammingLoss(), md.MeanSquaredDistance(worst_case=True)], ids=repr
+)
 def test_sums_may_be_added_as_they_are_violated(
     kind: str, utility: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -545,9 +537,9 @@ def test_a_channel_that_breaks_a_rule_is_mixed_until_it_holds(
 @pytest.mark.parametrize("kind", KINDS)
 def test_saved_and_loaded(kind: str, tmp_path: Path) -> None:
     notion = of_kind(kind, "0.4", "0.05")
-    solution = solved([notion, LDP(2)], MeanAbsoluteError(), SKEWED)
-    save(solution, tmp_path / "x.json")
-    saved = load_channel(tmp_path / "x.json")
+    solution = solved([notion, LDP(2)], md.MeanAbsoluteError(), SKEWED)
+    md.save(solution, tmp_path / "x.json")
+    saved = md.load_channel(tmp_path / "x.json")
     assert saved.channel == solution.channel
     assert saved.verified.bound == solution.bound
     claim = saved.document["privacy"][0]
@@ -576,11 +568,13 @@ def test_wrong_files_are_refused(privacy: str, match: str, tmp_path: Path) -> No
         f'[privacy]\n{privacy}\n[utility]\nobjective = "hamming"\n',
         encoding="utf-8",
     )
-    with pytest.raises(InputError, match=match):
-        load_problem(file)
+    with pytest.raises(md.InputError, match=match):
+        md.load_problem(file)
 
 
-@pytest.mark.parametrize("notion", [ApproximateLIP(1, 0.1), MutualInformationLeakage(1)], ids=repr)
+@pytest.mark.parametrize(
+    "notion", [md.ApproximateLIP(1, 0.1), md.MutualInformationLeakage(1)], ids=repr
+)
 def test_a_prior_is_asked_for(notion: Notion) -> None:
-    with pytest.raises(InputError, match=f"prior: .*{notion.name}"):
+    with pytest.raises(md.InputError, match=f"prior: .*{notion.name}"):
         Problem(range(3), notion, HammingLoss())

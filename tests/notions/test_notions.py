@@ -13,32 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    ApproximateLDP,
-    ApproximateLIP,
-    AsymmetricLift,
-    AttackError,
-    BlockLDP,
-    BoundedPriorLift,
-    BoundedPriorLIP,
-    BoundedPriorPML,
-    Channel,
-    ContextAwareLDP,
-    DifferentialIdentifiability,
-    Domain,
-    GVulnerabilityLeakage,
-    HighLowLDP,
-    InfeasibleError,
-    InputError,
-    LinearNotion,
-    MaximalLeakage,
-    MetricPrivacy,
-    MutualInformationLeakage,
-    Prior,
-)
+import mechdesign as md
+from mechdesign import LDP, LIP, PML, BlockLDP, Channel, Domain, HighLowLDP, InputError, Prior
 from mechdesign.notions import NOTIONS, Notion, cone_of
 from tests.strategies import (
     ATTRIBUTES,
@@ -135,7 +111,7 @@ def test_leakage_is_the_least_budget_that_holds_and_less_does_not(kind: str, dat
         if less >= 0:
             try:
                 assert not case.at(less).holds(channel, case.prior)
-            except InfeasibleError:
+            except md.InfeasibleError:
                 assert kind == "differential-identifiability"
 
 
@@ -285,18 +261,18 @@ def test_leakage_is_infinite_where_no_budget_holds() -> None:
     assert LDP(1).leakage(identity) == math.inf
     assert LIP(1).leakage(identity, uniform) == math.inf
     assert PML(1).leakage(identity, uniform) == pytest.approx(math.log(2))
-    assert MetricPrivacy(1, "absolute").leakage(identity) == math.inf
+    assert md.MetricPrivacy(1, "absolute").leakage(identity) == math.inf
     assert HighLowLDP(1, [0]).leakage(identity) == math.inf
     assert BlockLDP(1, [[0], [1]]).leakage(identity) == 0
-    assert DifferentialIdentifiability(1).leakage(identity, uniform) == math.inf
-    assert ContextAwareLDP([[0, "inf"], ["inf", 0]]).leakage(identity) == 0
-    assert AsymmetricLift("inf", "inf").leakage(identity, uniform) == 0
-    assert AsymmetricLift("inf", 1).leakage(identity, uniform) == pytest.approx(math.log(2) - 1)
-    assert AsymmetricLift(1, "inf").leakage(identity, uniform) == math.inf
+    assert md.DifferentialIdentifiability(1).leakage(identity, uniform) == math.inf
+    assert md.ContextAwareLDP([[0, "inf"], ["inf", 0]]).leakage(identity) == 0
+    assert md.AsymmetricLift("inf", "inf").leakage(identity, uniform) == 0
+    assert md.AsymmetricLift("inf", 1).leakage(identity, uniform) == pytest.approx(math.log(2) - 1)
+    assert md.AsymmetricLift(1, "inf").leakage(identity, uniform) == math.inf
 
 
 def test_points_at_distance_nothing_must_look_alike() -> None:
-    same = MetricPrivacy(1, [[0, 0], [0, 0]])
+    same = md.MetricPrivacy(1, [[0, 0], [0, 0]])
     half = WHOLE // 2
     equal = Channel([[half, half], [half, half]])
     off_by_one = Channel([[half, half], [half + 1, half - 1]])
@@ -309,14 +285,14 @@ def test_points_at_distance_nothing_must_look_alike() -> None:
 def test_an_input_of_prior_zero_stays_protected() -> None:
     prior = Prior(["1/2", "1/2", 0])
     give_away = Channel.from_matrix([["1/2", "1/2", 0], ["1/2", "1/2", 0], [0, 0, 1]])
-    for notion in (LIP(5), PML(5), AsymmetricLift("inf", 5)):
+    for notion in (LIP(5), PML(5), md.AsymmetricLift("inf", 5)):
         assert not notion.holds(give_away, prior)
         assert notion.leakage(give_away, prior) == math.inf
     quiet = Channel.from_matrix([["1/2", "1/2"], ["1/2", "1/2"], ["1/4", "3/4"]])
     assert LIP(1).leakage(quiet, prior) == pytest.approx(math.log(2))
     assert PML(1).leakage(quiet, prior) == pytest.approx(math.log(1.5))
-    with pytest.raises(InfeasibleError, match="input 2 has prior 0"):
-        DifferentialIdentifiability(9).holds(quiet, prior)
+    with pytest.raises(md.InfeasibleError, match="input 2 has prior 0"):
+        md.DifferentialIdentifiability(9).holds(quiet, prior)
 
 
 def test_an_output_that_never_occurs_leaks_nothing() -> None:
@@ -325,7 +301,7 @@ def test_an_output_that_never_occurs_leaks_nothing() -> None:
         assert notion.leakage(channel, Prior.uniform(2)) == pytest.approx(leak)
 
 
-@pytest.mark.parametrize("notion", [LDP(0), LIP(0), PML(0), MetricPrivacy(0, "absolute")])
+@pytest.mark.parametrize("notion", [LDP(0), LIP(0), PML(0), md.MetricPrivacy(0, "absolute")])
 def test_one_input_has_nothing_to_hide(notion: Notion) -> None:
     channel = Channel.from_matrix([["1/3", "2/3"]])
     assert notion.holds(channel, Prior([1]))
@@ -336,10 +312,10 @@ def test_differential_identifiability_is_feasible_from_the_ratio_of_the_prior_on
     prior = Prior([0.2, 0.8])
     coin = Channel.from_matrix([["1/2", "1/2"]] * 2)
     least = math.log(4)
-    with pytest.raises(InfeasibleError, match=r"below max ln\(P_x / P_x'\) = 1.38629"):
-        DifferentialIdentifiability(least - 1e-9).holds(coin, prior)
-    assert DifferentialIdentifiability(least + 1e-9).holds(coin, prior)
-    assert DifferentialIdentifiability(2).leakage(coin, prior) == pytest.approx(least, rel=1e-14)
+    with pytest.raises(md.InfeasibleError, match=r"below max ln\(P_x / P_x'\) = 1.38629"):
+        md.DifferentialIdentifiability(least - 1e-9).holds(coin, prior)
+    assert md.DifferentialIdentifiability(least + 1e-9).holds(coin, prior)
+    assert md.DifferentialIdentifiability(2).leakage(coin, prior) == pytest.approx(least, rel=1e-14)
 
 
 # --- how notions relate ---------------------------------------------------------------------------
@@ -366,7 +342,7 @@ def test_how_the_leakages_compare(pair: tuple[Channel, Prior], data: Any) -> Non
     assert close(pml, lip)
     assert close(lip, ldp)
     assert close(ldp, 2 * lip)
-    assert close(max(pml, AsymmetricLift(0, "inf").leakage(channel, prior)), lip)
+    assert close(max(pml, md.AsymmetricLift(0, "inf").leakage(channel, prior)), lip)
 
     some = data.draw(st.lists(st.sampled_from(range(k)), min_size=1, unique=True))
     assert close(HighLowLDP(1, some).leakage(channel), ldp)
@@ -376,23 +352,23 @@ def test_how_the_leakages_compare(pair: tuple[Channel, Prior], data: Any) -> Non
     assert BlockLDP(1, [range(k)]).leakage(channel) == ldp
 
     discrete = [[int(x != z) for z in range(k)] for x in range(k)]
-    assert MetricPrivacy(1, discrete).leakage(channel) == ldp
-    constant = ContextAwareLDP([["0.5"] * k] * k)
+    assert md.MetricPrivacy(1, discrete).leakage(channel) == ldp
+    constant = md.ContextAwareLDP([["0.5"] * k] * k)
     assert constant.leakage(channel) == pytest.approx(ldp - 0.5, abs=1e-12)
 
     way = data.draw(prior_sets(k))
-    every = BoundedPriorLIP(1, **way).leakage(channel)
+    every = md.BoundedPriorLIP(1, **way).leakage(channel)
     assert close(every, ldp)
-    for member in BoundedPriorLIP(1, **way).priors.vertices()[:5]:
+    for member in md.BoundedPriorLIP(1, **way).priors.vertices()[:5]:
         assert close(LIP(1).leakage(channel, Prior(member)), every)
-    assert BoundedPriorLIP(1, priors=[list(prior)]).leakage(channel) == lip
-    assert BoundedPriorLIP(1, center=list(prior), radius=1).leakage(channel) == pytest.approx(
+    assert md.BoundedPriorLIP(1, priors=[list(prior)]).leakage(channel) == lip
+    assert md.BoundedPriorLIP(1, center=list(prior), radius=1).leakage(channel) == pytest.approx(
         ldp, abs=1e-12
     )
 
     assume(prior.minimum > 0)
     spread = math.log(max(prior) / prior.minimum)
-    identify = DifferentialIdentifiability(9).leakage(channel, prior)
+    identify = md.DifferentialIdentifiability(9).leakage(channel, prior)
     assert close(identify, 2 * lip + spread)
     assert close(identify, ldp + spread)
     p = float(prior.minimum)
@@ -428,9 +404,9 @@ bad: list[tuple[Any, str]] = [
     (lambda: LDP(None), r"epsilon"),
     (lambda: LIP(math.nan), r"epsilon"),
     (lambda: PML(True), r"epsilon"),
-    (lambda: AsymmetricLift(-1, 1), r"lower"),
-    (lambda: AsymmetricLift(1, "-inf"), r"upper"),
-    (lambda: AsymmetricLift(1, -math.inf), r"upper"),
+    (lambda: md.AsymmetricLift(-1, 1), r"lower"),
+    (lambda: md.AsymmetricLift(1, "-inf"), r"upper"),
+    (lambda: md.AsymmetricLift(1, -math.inf), r"upper"),
     (lambda: HighLowLDP(1, []), r"sensitive: expected at least one label"),
     (lambda: HighLowLDP(1, "ab"), r"sensitive: expected a list"),
     (lambda: HighLowLDP(1, [0, 0]), r"sensitive: .* occurs twice"),
@@ -448,24 +424,24 @@ bad: list[tuple[Any, str]] = [
         r"block_rows: expected a divisor of the grid's 3",
     ),
     (lambda: BlockLDP(1, block_rows=1, block_columns=1).cone(Domain.range(2)), r"block_rows"),
-    (lambda: ContextAwareLDP([[0, -1], [1, 0]]), r"matrix\[0\]\[1\]"),
-    (lambda: ContextAwareLDP([[0, math.nan], [1, 0]]), r"matrix\[0\]\[1\]"),
-    (lambda: ContextAwareLDP([[0, "-inf"], [1, 0]]), r"matrix\[0\]\[1\]"),
-    (lambda: ContextAwareLDP([[0, 1]]), r"matrix\[0\]"),
-    (lambda: ContextAwareLDP([[0]]).cone(Domain.range(2)), r"matrix: expected a 2 x 2 matrix"),
-    (lambda: ContextAwareLDP("inf"), r"matrix"),
-    (lambda: MetricPrivacy(1, "eucledian"), r"did you mean 'euclidean'"),
-    (lambda: MetricPrivacy(1, [[0, -1], [1, 0]]), r"distance\[0\]\[1\]"),
-    (lambda: MetricPrivacy(1, [[0, 1]]).cone(Domain.range(2)), r"distance"),
-    (lambda: MetricPrivacy(1, []), r"distance"),
-    (lambda: MetricPrivacy(1, "absolute").cone(Domain(["a", "b"])), r"distance: .*numbers"),
-    (lambda: MetricPrivacy(1, "absolute").cone(Domain.grid(2, 2)), r"distance: .*numbers"),
+    (lambda: md.ContextAwareLDP([[0, -1], [1, 0]]), r"matrix\[0\]\[1\]"),
+    (lambda: md.ContextAwareLDP([[0, math.nan], [1, 0]]), r"matrix\[0\]\[1\]"),
+    (lambda: md.ContextAwareLDP([[0, "-inf"], [1, 0]]), r"matrix\[0\]\[1\]"),
+    (lambda: md.ContextAwareLDP([[0, 1]]), r"matrix\[0\]"),
+    (lambda: md.ContextAwareLDP([[0]]).cone(Domain.range(2)), r"matrix: expected a 2 x 2 matrix"),
+    (lambda: md.ContextAwareLDP("inf"), r"matrix"),
+    (lambda: md.MetricPrivacy(1, "eucledian"), r"did you mean 'euclidean'"),
+    (lambda: md.MetricPrivacy(1, [[0, -1], [1, 0]]), r"distance\[0\]\[1\]"),
+    (lambda: md.MetricPrivacy(1, [[0, 1]]).cone(Domain.range(2)), r"distance"),
+    (lambda: md.MetricPrivacy(1, []), r"distance"),
+    (lambda: md.MetricPrivacy(1, "absolute").cone(Domain(["a", "b"])), r"distance: .*numbers"),
+    (lambda: md.MetricPrivacy(1, "absolute").cone(Domain.grid(2, 2)), r"distance: .*numbers"),
     (lambda: LIP(1).cone(Domain.range(2)), r"prior"),
     (lambda: LIP(1).cone(Domain.range(2), Prior.uniform(3)), r"prior: expected 2 probabilities"),
-    (lambda: BoundedPriorLIP(1), r"priors: expected exactly one of"),
-    (lambda: BoundedPriorLIP(1, priors=[[1]], center=[1], radius=0), r"exactly one of"),
-    (lambda: BoundedPriorLIP(1, lower=[0, 0]), r"exactly one of"),
-    (lambda: BoundedPriorLIP(1, priors=[[1]]).cone(Domain.range(2)), r"priors: expected 2"),
+    (lambda: md.BoundedPriorLIP(1), r"priors: expected exactly one of"),
+    (lambda: md.BoundedPriorLIP(1, priors=[[1]], center=[1], radius=0), r"exactly one of"),
+    (lambda: md.BoundedPriorLIP(1, lower=[0, 0]), r"exactly one of"),
+    (lambda: md.BoundedPriorLIP(1, priors=[[1]]).cone(Domain.range(2)), r"priors: expected 2"),
 ]
 
 
@@ -479,24 +455,24 @@ def test_bad_parameters_are_refused_by_name(make: Any, match: str) -> None:
 def test_tables_round_trip(name: str) -> None:
     examples_of: dict[str, Notion] = {
         "ldp": LDP("1/3"),
-        "context-aware": ContextAwareLDP([[0, "inf"], ["1/3", 0]]),
+        "context-aware": md.ContextAwareLDP([[0, "inf"], ["1/3", 0]]),
         "high-low": HighLowLDP(0.1, ["a", (0, 1)]),
         "block": BlockLDP(1, [["a"], [(0, 1)]]),
-        "metric": MetricPrivacy(1, [[0, "1/3"], [2, 0]]),
+        "metric": md.MetricPrivacy(1, [[0, "1/3"], [2, 0]]),
         "lip": LIP(0.1),
-        "lift": AsymmetricLift("inf", "1/3"),
+        "lift": md.AsymmetricLift("inf", "1/3"),
         "pml": PML(1e-12),
-        "bounded-prior-lip": BoundedPriorLIP(1, lower=["1/3", 0], upper=[1, "2/3"]),
-        "bounded-prior-pml": BoundedPriorPML(1, center=["1/3", "2/3"], radius="1/7"),
-        "bounded-prior-lift": BoundedPriorLift(1, "inf", [["1/3", "2/3"]]),
-        "differential-identifiability": DifferentialIdentifiability(2),
-        "approximate-ldp": ApproximateLDP("1/3", 1e-9),
-        "approximate-lip": ApproximateLIP(0, "1/7"),
-        "mutual-information": MutualInformationLeakage(0.25),
-        "maximal-leakage": MaximalLeakage("1/3"),
-        "g-vulnerability": GVulnerabilityLeakage("1/3", [[1, 0], ["1/3", 2]]),
-        "attack-error": AttackError("1/3", [[0, "1/3"], [2, 0]]),
-        "linear": LinearNotion([("r", {"a": "1/3", (0, 1): 2}, 0, {"b": 3}, 2)], 0.1, "mine"),
+        "bounded-prior-lip": md.BoundedPriorLIP(1, lower=["1/3", 0], upper=[1, "2/3"]),
+        "bounded-prior-pml": md.BoundedPriorPML(1, center=["1/3", "2/3"], radius="1/7"),
+        "bounded-prior-lift": md.BoundedPriorLift(1, "inf", [["1/3", "2/3"]]),
+        "differential-identifiability": md.DifferentialIdentifiability(2),
+        "approximate-ldp": md.ApproximateLDP("1/3", 1e-9),
+        "approximate-lip": md.ApproximateLIP(0, "1/7"),
+        "mutual-information": md.MutualInformationLeakage(0.25),
+        "maximal-leakage": md.MaximalLeakage("1/3"),
+        "g-vulnerability": md.GVulnerabilityLeakage("1/3", [[1, 0], ["1/3", 2]]),
+        "attack-error": md.AttackError("1/3", [[0, "1/3"], [2, 0]]),
+        "linear": md.LinearNotion([("r", {"a": "1/3", (0, 1): 2}, 0, {"b": 3}, 2)], 0.1, "mine"),
     }
     notion = examples_of[name]
     table = notion.to_table()
@@ -525,7 +501,7 @@ def test_irrational_distances_are_rounded_down(spacing: str) -> None:
     """A channel that holds at the rounded distance holds at the true one."""
     grid = Domain.grid(3, 3, spacing)
     points = grid.coordinates or ()
-    for row in MetricPrivacy(1, "euclidean").cone(grid).rows():
+    for row in md.MetricPrivacy(1, "euclidean").cone(grid).rows():
         ((x, _),), ((z, _),) = row.left.items(), row.right.items()
         square = sum((a - b) ** 2 for a, b in zip(points[x], points[z], strict=True))
         assert row.exponent**2 <= square < (row.exponent + Fraction(1, 2**150)) ** 2

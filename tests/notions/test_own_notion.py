@@ -12,21 +12,8 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from mechdesign import (
-    LDP,
-    Channel,
-    Domain,
-    InputError,
-    MaximalLeakage,
-    MeanAbsoluteError,
-    Prior,
-    Problem,
-    SensitiveAttribute,
-    SensitiveAttributePrivacy,
-    design,
-    load_problem,
-    save,
-)
+import mechdesign as md
+from mechdesign import LDP, Channel, Domain, InputError, Prior, Problem, design, save
 from mechdesign.cli import main
 from mechdesign.files.templates import template
 from mechdesign.kernel.generators import Cone, ListedRow, Matrix, Ratio, Rows
@@ -115,7 +102,7 @@ def test_its_rows_are_both_halves_of_the_definition(own: type[Any]) -> None:
 
 
 def test_a_file_states_its_keys_and_its_generators(own: type[Any]) -> None:
-    problem = Problem(range(4), own("1/3"), MeanAbsoluteError(), prior=PRIOR)
+    problem = Problem(range(4), own("1/3"), md.MeanAbsoluteError(), prior=PRIOR)
     (table,) = problem.to_table()["privacy"]
     assert {key: table[key] for key in ("notion", "epsilon")} == {
         "notion": "neighbor",
@@ -133,15 +120,17 @@ def test_its_example_is_a_problem_file_that_gives_the_class_back(
 ) -> None:
     path = tmp_path / "problem.toml"
     path.write_text(template(own))
-    problem = load_problem(path)
+    problem = md.load_problem(path)
     assert problem.privacy == (own(1),)
     assert isinstance(problem.privacy[0], own)
 
 
 def test_a_sensitive_attribute_may_be_what_it_is_about(own: type[Any]) -> None:
-    attribute = SensitiveAttribute(range(2), given_input=[[1, 0], [0.5, 0.5], [0.2, 0.8], [0, 1]])
-    notion, plain = (SensitiveAttributePrivacy(n, attribute) for n in (own(1), LDP(1)))
-    problem = Problem(range(4), notion, MeanAbsoluteError(), prior=PRIOR)
+    attribute = md.SensitiveAttribute(
+        range(2), given_input=[[1, 0], [0.5, 0.5], [0.2, 0.8], [0, 1]]
+    )
+    notion, plain = (md.SensitiveAttributePrivacy(n, attribute) for n in (own(1), LDP(1)))
+    problem = Problem(range(4), notion, md.MeanAbsoluteError(), prior=PRIOR)
     (table,) = problem.to_table()["privacy"]
     assert restored(table) == notion
     (found,) = read(tuple[Cone, ...], table["cone"])
@@ -187,12 +176,12 @@ class OwnLimit(WholeChannelNotion, Largest):
 def test_a_limit_on_the_whole_channel_may_be_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(NOTIONS, "largest", OwnLimit)
     with pytest.raises(InputError, match="needs WholeChannelNotion as a parent"):
-        Problem(3, Largest(1), MeanAbsoluteError())
-    own = proved(Problem(3, OwnLimit("0.5"), MeanAbsoluteError()))
-    known = design(Problem(3, MaximalLeakage("0.5"), MeanAbsoluteError()))
+        Problem(3, Largest(1), md.MeanAbsoluteError())
+    own = proved(Problem(3, OwnLimit("0.5"), md.MeanAbsoluteError()))
+    known = design(Problem(3, md.MaximalLeakage("0.5"), md.MeanAbsoluteError()))
     assert own.value == pytest.approx(float(known.value), rel=1e-9)
     assert [row.row for row in own.binding] == [OwnLimit.summary]
-    assert OwnLimit(1).leakage(own.channel) == MaximalLeakage(1).leakage(own.channel)
+    assert OwnLimit(1).leakage(own.channel) == md.MaximalLeakage(1).leakage(own.channel)
 
 
 class Faulty(LDP):
@@ -230,20 +219,20 @@ def test_faulty_generators_are_refused_at_any_budget(made: Any, message: str) ->
     own = type("Own", (Faulty,), {"made": staticmethod(made)})
     for epsilon in (1, 2):
         with pytest.raises(InputError, match=message):
-            Problem(2, own(epsilon), MeanAbsoluteError())
+            Problem(2, own(epsilon), md.MeanAbsoluteError())
 
 
 def test_a_mistake_in_generators_is_raised_as_it_is() -> None:
     """A mistake in a class of the user's own is not taken for a wrong result."""
     own = type("Own", (Faulty,), {"made": staticmethod(len)})
     with pytest.raises(TypeError, match=r"has no len\(\)"):
-        Problem(2, own(1), MeanAbsoluteError())
+        Problem(2, own(1), md.MeanAbsoluteError())
 
 
 def test_it_designs_saves_and_verifies(
     own: type[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    solution = proved(Problem(range(4), own(1), MeanAbsoluteError(), prior=PRIOR))
+    solution = proved(Problem(range(4), own(1), md.MeanAbsoluteError(), prior=PRIOR))
     assert solution.value == pytest.approx(optimum_by_hand(1.0), rel=1e-6)
     assert leakage_by_hand(solution.channel) <= 1 + 1e-12
     save(solution, tmp_path / "own.json")

@@ -17,36 +17,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    ApproximateLDP,
-    AsymmetricLift,
-    BayesAccuracy,
-    BlockLDP,
-    BoundedPriorLIP,
-    Channel,
-    ColumnUtility,
-    ContextAwareLDP,
-    DifferentialIdentifiability,
-    Domain,
-    HammingLoss,
-    HighLowLDP,
-    InfeasibleError,
-    InputError,
-    L2Risk,
-    LinearNotion,
-    MeanAbsoluteError,
-    MetricPrivacy,
-    MutualInformation,
-    MutualInformationLeakage,
-    PosteriorMeanSquaredError,
-    Prior,
-    Problem,
-    TVRisk,
-    design,
-)
+import mechdesign as md
+from mechdesign import LDP, LIP, PML, HammingLoss, HighLowLDP, InputError, Prior, Problem, design
 from mechdesign.closed_forms import CLOSED_FORMS
 from mechdesign.files import load_problem
 from mechdesign.kernel import verify
@@ -101,25 +73,25 @@ def test_the_optimum_is_that_of_the_definitions(kind: str, data: st.DataObject) 
 
 UTILITIES: list[Utility] = [
     HammingLoss(),
-    MutualInformation(),
-    MeanAbsoluteError(),
-    MeanAbsoluteError(worst_case=True),
-    BayesAccuracy(),
-    PosteriorMeanSquaredError(),
-    PosteriorMeanSquaredError(histogram=True),
-    L2Risk(),
-    TVRisk(),
+    md.MutualInformation(),
+    md.MeanAbsoluteError(),
+    md.MeanAbsoluteError(worst_case=True),
+    md.BayesAccuracy(),
+    md.PosteriorMeanSquaredError(),
+    md.PosteriorMeanSquaredError(histogram=True),
+    md.L2Risk(),
+    md.TVRisk(),
 ]
 INNER: list[Notion] = [
     LIP("0.1"),
     LDP("0.3"),
     PML("0.1"),
-    AsymmetricLift("0.2", "0.1"),
-    AsymmetricLift("0.2", "inf"),
+    md.AsymmetricLift("0.2", "0.1"),
+    md.AsymmetricLift("0.2", "inf"),
     HighLowLDP("0.2", ["ill"]),
-    ContextAwareLDP([[0, "0.2"], ["0.4", 0]]),
-    MetricPrivacy("0.2", [[0, 2], [2, 0]]),
-    DifferentialIdentifiability("0.6"),
+    md.ContextAwareLDP([[0, "0.2"], ["0.4", 0]]),
+    md.MetricPrivacy("0.2", [[0, 2], [2, 0]]),
+    md.DifferentialIdentifiability("0.6"),
 ]
 
 
@@ -146,7 +118,7 @@ def test_every_notion_and_objective_is_solved_to_the_optimum(
 
 @pytest.mark.parametrize("route", ["cvxpy:CLARABEL", "interior", "columns", "linear-program:ipm"])
 def test_routes_agree(route: str) -> None:
-    problem = about(LIP("0.1"), MeanAbsoluteError())
+    problem = about(LIP("0.1"), md.MeanAbsoluteError())
     best, found = design(problem), design(problem, route=route)
     assert float(found.value) == pytest.approx(float(best.value), rel=1e-6)
     assert float(found.bound or 0) == pytest.approx(float(best.value), rel=1e-6)
@@ -166,11 +138,17 @@ def test_a_nearly_independent_attribute_is_safe() -> None:
 
 @pytest.mark.parametrize(
     "inner",
-    [LDP(1), LIP("0.5"), PML("0.7"), AsymmetricLift("0.3", "inf"), MetricPrivacy(1, "absolute")],
+    [
+        LDP(1),
+        LIP("0.5"),
+        PML("0.7"),
+        md.AsymmetricLift("0.3", "inf"),
+        md.MetricPrivacy(1, "absolute"),
+    ],
 )
 def test_the_input_as_secret_is_the_plain_notion(inner: Notion) -> None:
     same = SensitiveAttributePrivacy(inner, identity(3))
-    domain = Domain.range(3)
+    domain = md.Domain.range(3)
     plain, ours = inner.cone(domain, PRIOR), same.cone(domain, PRIOR)
     assert [(r.left, r.exponent, r.right) for r in plain.rows()] == [
         (r.left, r.exponent, r.right) for r in ours.rows()
@@ -178,7 +156,7 @@ def test_the_input_as_secret_is_the_plain_notion(inner: Notion) -> None:
     assert (plain.matrix() != ours.matrix()).nnz == 0
     assert np.array_equal(plain.components(), ours.components())
     assert [f.binds() for f in plain.families] == [f.binds() for f in ours.families]
-    for utility in (MeanAbsoluteError(), PosteriorMeanSquaredError()):
+    for utility in (md.MeanAbsoluteError(), md.PosteriorMeanSquaredError()):
         one = design(Problem(domain, inner, utility, prior=PRIOR))
         other = design(Problem(domain, same, utility, prior=PRIOR))
         assert float(one.value) == pytest.approx(float(other.value), rel=1e-8)
@@ -194,7 +172,7 @@ def test_a_budget_of_zero_ties_inputs_with_different_attributes(inner: Notion) -
         (2, SensitiveAttribute([0, 1], given_input=GIVEN[:2]), [0, 0]),
         (3, SensitiveAttribute([0, 1], given_input=GIVEN), [0, 1, 2]),
     ):
-        cone = SensitiveAttributePrivacy(inner, secret).cone(Domain.range(k), Prior.uniform(k))
+        cone = SensitiveAttributePrivacy(inner, secret).cone(md.Domain.range(k), Prior.uniform(k))
         assert cone.equal_classes().tolist() == ties
     solution = proved(about(inner, HammingLoss(), secret=identity(3)))
     assert solution.value == Fraction(1, 2)
@@ -224,8 +202,8 @@ def test_support_and_groups_of_inputs() -> None:
     rows = [["1/2", "1/2", 0, 0], ["1/4", "3/4", 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
     secret = SensitiveAttribute(["a", "b", "c", "d"], given_input=rows)
     E = [[0, 1, "inf", "inf"], [1, 0, "inf", "inf"], ["inf", "inf", 0, 1], ["inf", "inf", 1, 0]]
-    notion, prior = SensitiveAttributePrivacy(ContextAwareLDP(E), secret), Prior.uniform(4)
-    cone = notion.cone(Domain.range(4), prior)
+    notion, prior = SensitiveAttributePrivacy(md.ContextAwareLDP(E), secret), Prior.uniform(4)
+    cone = notion.cone(md.Domain.range(4), prior)
     assert cone.components().tolist() == [0, 0, 1, 1]
     (family,) = cone.families
     given_first = np.array([[True], [False], [False], [False]])
@@ -252,7 +230,7 @@ def test_no_formula_takes_it_for_the_plain_notion() -> None:
     """On three inputs, uniform, where most formulas apply to the notions about X."""
     secret, uniform = SensitiveAttribute([0, 1], given_input=GIVEN), Prior.uniform(3)
     for inner in (LDP(1), LIP(1), PML("0.1"), HighLowLDP(1, [0])):
-        for utility in (HammingLoss(), L2Risk()):
+        for utility in (HammingLoss(), md.L2Risk()):
             plain = Problem(range(3), inner, utility, prior=uniform)
             ours = about(inner, utility, uniform, secret)
             assert plain.sole_notion(type(inner)) is inner
@@ -269,13 +247,13 @@ def test_symmetries_are_not_taken_from_the_rest_of_the_problem() -> None:
 
 
 BESIDE: list[Notion] = [
-    MutualInformationLeakage("0.1"),
-    ApproximateLDP(1, "0.05"),
+    md.MutualInformationLeakage("0.1"),
+    md.ApproximateLDP(1, "0.05"),
     LIP(1),
     LDP(1),
-    MetricPrivacy(1, "absolute"),
-    BoundedPriorLIP(1, center=["1/3", "1/3", "1/3"], radius="0.1"),
-    ContextAwareLDP([[0, 0, 1], [1, 0, 1], [1, 1, 0]]),
+    md.MetricPrivacy(1, "absolute"),
+    md.BoundedPriorLIP(1, center=["1/3", "1/3", "1/3"], radius="0.1"),
+    md.ContextAwareLDP([[0, 0, 1], [1, 0, 1], [1, 1, 0]]),
 ]
 
 
@@ -284,7 +262,7 @@ BESIDE: list[Notion] = [
 def test_beside_any_notion_of_the_input(beside: Notion, inner: Notion) -> None:
     """What is known of the other notion alone, formulas and boxes, is used where it holds only."""
     # notions about the whole channel refuse information beside them
-    utility = HammingLoss() if isinstance(beside, WholeChannelNotion) else MutualInformation()
+    utility = HammingLoss() if isinstance(beside, WholeChannelNotion) else md.MutualInformation()
     own = SensitiveAttributePrivacy(inner, SECRET)
     proved(Problem(range(3), [own, beside], utility, prior=Prior.uniform(3)))
 
@@ -398,7 +376,7 @@ def test_mistakes_are_named(mistake: str, tmp_path: Path) -> None:
         read(tmp_path, mistake)
 
 
-TIE = ContextAwareLDP([[0, "inf", "inf"], ["inf", 0, 0], ["inf", "inf", 0]])
+TIE = md.ContextAwareLDP([[0, "inf", "inf"], ["inf", 0, 0], ["inf", "inf", 0]])
 """Of three values, the second is never likelier than the third."""
 
 THREE = SensitiveAttribute(["a", "b", "c"], [["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"]])
@@ -410,14 +388,17 @@ INVALID: list[tuple[Callable[[], object], str]] = [
             "notion: .* a notion about single outputs",
         )
         for inner in (
-            ApproximateLDP(1, "0.1"),
+            md.ApproximateLDP(1, "0.1"),
             BESIDE[5],
             SensitiveAttributePrivacy(LDP(1), SECRET),
         )
     ),
     (lambda: about(HighLowLDP(1, [0]), HammingLoss()), r"privacy.sensitive: .*'ill', 'well'"),
-    (lambda: about(AsymmetricLift(1, 1), HammingLoss()).at(1), "one notion with an epsilon"),
-    (lambda: Problem(range(3), about(LDP(1), TVRisk()).privacy, TVRisk()), "prior: ldp is defined"),
+    (lambda: about(md.AsymmetricLift(1, 1), HammingLoss()).at(1), "one notion with an epsilon"),
+    (
+        lambda: Problem(range(3), about(LDP(1), md.TVRisk()).privacy, md.TVRisk()),
+        "prior: ldp is defined",
+    ),
 ]
 
 TIED: list[tuple[Notion, SensitiveAttribute, Any, str]] = [
@@ -439,18 +420,18 @@ def test_notions_that_cannot_be_about_a_secret_are_refused(
 def test_the_distribution_is_not_estimated_through_ties(
     inner: Notion, secret: SensitiveAttribute, prior: Any, match: str
 ) -> None:
-    with pytest.raises(InfeasibleError, match=match):
-        about(inner, L2Risk(), prior, secret)
+    with pytest.raises(md.InfeasibleError, match=match):
+        about(inner, md.L2Risk(), prior, secret)
 
 
 def test_rows_of_ones_own_keep_their_exponents_on_the_attribute() -> None:
     """An exponent a + b epsilon that is not proportional to epsilon."""
     rows = [(f"{a} {b}", {a: 1}, "0.5", {b: 1}, 1) for a, b in (("u", "v"), ("v", "u"))]
     same = SensitiveAttribute(["u", "v"], given_input=[[1, 0], [0, 1]])
-    notion = SensitiveAttributePrivacy(LinearNotion(rows, epsilon=2), same)
+    notion = SensitiveAttributePrivacy(md.LinearNotion(rows, epsilon=2), same)
     for odds, private in (("11", True), ("13", False)):  # e**2.5 is 12.2
         p = Fraction(odds) / (1 + Fraction(odds))
-        channel = Channel.from_matrix([[p, 1 - p], [1 - p, p]])
+        channel = md.Channel.from_matrix([[p, 1 - p], [1 - p, p]])
         assert notion.holds(channel, Prior.uniform(2)) == private
 
 
@@ -470,12 +451,12 @@ def inner_notions(draw: st.DrawFn, n: int) -> Notion:
     return draw(
         st.sampled_from(
             [
-                ContextAwareLDP(matrix),
-                ContextAwareLDP(matrix),
+                md.ContextAwareLDP(matrix),
+                md.ContextAwareLDP(matrix),
                 HighLowLDP(epsilon, blocks[0]),
-                BlockLDP(epsilon, blocks),
-                MetricPrivacy(epsilon, "absolute"),
-                AsymmetricLift(draw(entries), draw(entries)),
+                md.BlockLDP(epsilon, blocks),
+                md.MetricPrivacy(epsilon, "absolute"),
+                md.AsymmetricLift(draw(entries), draw(entries)),
                 LDP(epsilon),
                 LIP(epsilon),
                 PML(epsilon),
@@ -497,7 +478,7 @@ def problems(draw: st.DrawFn) -> Problem | str:
     utility = draw(st.sampled_from(UTILITIES))
     try:
         return Problem(range(k), notions, utility, prior=draw(simplex(k)))
-    except (InputError, InfeasibleError) as error:
+    except (InputError, md.InfeasibleError) as error:
         return str(error)
 
 
@@ -511,12 +492,13 @@ def test_every_problem_is_solved_or_refused(problem: Problem | str) -> None:
     assert all(notion.holds(solution.channel, problem.prior) for notion in problem.privacy)
     verify(as_read(solution))
     if not isinstance(problem.utility, EstimationRisk):
-        textbook = vertices if isinstance(problem.utility, ColumnUtility) else direct_lp
+        textbook = vertices if isinstance(problem.utility, md.ColumnUtility) else direct_lp
         assert float(solution.value) == pytest.approx(textbook(problem).value, rel=2e-6, abs=1e-7)
 
 
 @pytest.mark.parametrize(
-    "utility", [HammingLoss(), MutualInformation(), BayesAccuracy(), PosteriorMeanSquaredError()]
+    "utility",
+    [HammingLoss(), md.MutualInformation(), md.BayesAccuracy(), md.PosteriorMeanSquaredError()],
 )
 def test_one_tie_of_two_values_leaves_two_inputs_a_constant_channel(utility: Utility) -> None:
     solution = proved(about(TIE, utility, ["0.4", "0.6"], THREE))

@@ -18,28 +18,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    AsymmetricLift,
-    BayesAccuracy,
-    BlockLDP,
-    BoundedPriorLIP,
-    Channel,
-    ColumnUtility,
-    ContextAwareLDP,
-    HighLowLDP,
-    InputError,
-    MetricPrivacy,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-    Prior,
-    Problem,
-    Solution,
-    UnsupportedError,
-    design,
-)
+import mechdesign as md
+from mechdesign import LDP, LIP, PML, Channel, InputError, Prior, Problem, Solution, design
 from mechdesign.notions import Notion
 from solvers import UnsuitableError
 from solvers.base import FloatArray
@@ -66,44 +46,44 @@ def _context_aware(k: int, rng: np.random.Generator) -> Notion:
             return "inf"
         return 0 if rng.random() < 0.03 else hundredths(rng, 5)
 
-    return ContextAwareLDP([[entry(x, z) for z in range(k)] for x in range(k)])
+    return md.ContextAwareLDP([[entry(x, z) for z in range(k)] for x in range(k)])
 
 
 def _block(k: int, rng: np.random.Generator) -> Notion:
     member = rng.integers(0, 3, k)
     blocks = [np.flatnonzero(member == b).tolist() for b in sorted(set(member.tolist()))]
-    return BlockLDP(hundredths(rng), blocks)
+    return md.BlockLDP(hundredths(rng), blocks)
 
 
 def _bounded_prior(k: int, rng: np.random.Generator) -> Notion:
     members = [Prior.from_counts(rng.integers(1, 30, k).tolist()) for _ in range(2)]
-    return BoundedPriorLIP(hundredths(rng, 30), priors=members)
+    return md.BoundedPriorLIP(hundredths(rng, 30), priors=members)
 
 
 NOTIONS: dict[str, Callable[[int, np.random.Generator], Notion]] = {
     "ldp": lambda _k, rng: LDP(hundredths(rng)),
     "lip": lambda _k, rng: LIP(hundredths(rng)),
     "pml": lambda _k, rng: PML(hundredths(rng)),
-    "lift": lambda _k, rng: AsymmetricLift(hundredths(rng), hundredths(rng)),
+    "lift": lambda _k, rng: md.AsymmetricLift(hundredths(rng), hundredths(rng)),
     "context-aware": _context_aware,
-    "high-low": lambda k, rng: HighLowLDP(
+    "high-low": lambda k, rng: md.HighLowLDP(
         hundredths(rng), rng.choice(k, int(rng.integers(1, k + 1)), replace=False).tolist()
     ),
     "block": _block,
-    "metric": lambda _k, rng: MetricPrivacy(hundredths(rng, 10, 150), "absolute"),
+    "metric": lambda _k, rng: md.MetricPrivacy(hundredths(rng, 10, 150), "absolute"),
     "bounded-prior": _bounded_prior,
     "lip, long prior": lambda _k, rng: LIP(hundredths(rng)),
     "pml, long prior": lambda _k, rng: PML(hundredths(rng)),
 }
 
-OBJECTIVES: dict[str, Callable[[int, np.random.Generator], ColumnUtility]] = {
-    "histogram": lambda _k, _rng: PosteriorMeanSquaredError(histogram=True),
-    "information": lambda _k, _rng: MutualInformation(),
-    "accuracy": lambda _k, _rng: BayesAccuracy(),
-    "share": lambda k, rng: PosteriorMeanSquaredError(
+OBJECTIVES: dict[str, Callable[[int, np.random.Generator], md.ColumnUtility]] = {
+    "histogram": lambda _k, _rng: md.PosteriorMeanSquaredError(histogram=True),
+    "information": lambda _k, _rng: md.MutualInformation(),
+    "accuracy": lambda _k, _rng: md.BayesAccuracy(),
+    "share": lambda k, rng: md.PosteriorMeanSquaredError(
         [int(n <= k // 3) for n in rng.permutation(k)]
     ),
-    "numbers": lambda k, rng: PosteriorMeanSquaredError(rng.integers(-5, 10, k).tolist()),
+    "numbers": lambda k, rng: md.PosteriorMeanSquaredError(rng.integers(-5, 10, k).tolist()),
 }
 
 
@@ -238,21 +218,21 @@ def test_qhull_finds_as_many_rays_as_are_known(k: int) -> None:
     """2^k - 2 for LDP; 2^s - 1 + (k - s) for high-low with s < k; 2^(k-1) on a line."""
 
     def count(notion: Notion) -> int:
-        return len(extreme_rays(rows(Problem(range(k), notion, BayesAccuracy())).astype(float)))
+        return len(extreme_rays(rows(Problem(range(k), notion, md.BayesAccuracy())).astype(float)))
 
     assert count(LDP(1)) == 2**k - 2
-    assert count(MetricPrivacy(1, "absolute")) == (2 ** (k - 1) if k > 2 else 2)
+    assert count(md.MetricPrivacy(1, "absolute")) == (2 ** (k - 1) if k > 2 else 2)
     for s in range(1, k):
-        assert count(HighLowLDP(1, range(s))) == 2**s - 1 + (k - s)
+        assert count(md.HighLowLDP(1, range(s))) == 2**s - 1 + (k - s)
     assert count(LDP(0)) == 1
-    assert count(ContextAwareLDP([["inf"] * k] * k)) == k
+    assert count(md.ContextAwareLDP([["inf"] * k] * k)) == k
 
 
 @pytest.mark.parametrize("k", [3, 6])
 def test_qhull_finds_the_corners_of_bounds_on_the_lift(k: int) -> None:
     """All lifts at an end but one, and their number, by trying which they are."""
     prior = Prior.from_counts(np.random.default_rng(k).integers(10, 30, k).tolist())
-    problem = Problem(range(k), AsymmetricLift("1.1", "0.6"), BayesAccuracy(), prior=prior)
+    problem = Problem(range(k), md.AsymmetricLift("1.1", "0.6"), md.BayesAccuracy(), prior=prior)
     P, low, high = prior.array, math.exp(-1.1), math.exp(0.6)
     corners = list(lift_corners(P.tolist(), low, high))
     found = extreme_rays(rows(problem).astype(float))
@@ -263,7 +243,7 @@ def test_qhull_finds_the_corners_of_bounds_on_the_lift(k: int) -> None:
 
 def test_a_cone_too_thin_for_floats_is_left_alone() -> None:
     with pytest.raises(UnsuitableError, match="too large"):
-        extreme_rays(rows(Problem(range(5), LDP(20), BayesAccuracy())).astype(float))
+        extreme_rays(rows(Problem(range(5), LDP(20), md.BayesAccuracy())).astype(float))
     with pytest.raises(UnsuitableError, match="too many"):
         extreme_rays(np.zeros((0, 20)))
 
@@ -334,11 +314,11 @@ def used_channels(draw: st.DrawFn) -> tuple[Channel, Prior]:
     return draw(channels(k, most_outputs=6)), draw(priors(k))
 
 
-UTILITIES: dict[str, ColumnUtility] = {
-    "histogram": PosteriorMeanSquaredError(histogram=True),
-    "numbers": PosteriorMeanSquaredError([3, -1, 2, 7]),
-    "information": MutualInformation(),
-    "accuracy": BayesAccuracy(),
+UTILITIES: dict[str, md.ColumnUtility] = {
+    "histogram": md.PosteriorMeanSquaredError(histogram=True),
+    "numbers": md.PosteriorMeanSquaredError([3, -1, 2, 7]),
+    "information": md.MutualInformation(),
+    "accuracy": md.BayesAccuracy(),
 }
 
 
@@ -360,8 +340,8 @@ def test_a_gain_that_splits_adds_up_over_inputs(name: str) -> None:
 def test_the_decoder_attains_the_value(case: tuple[Channel, Prior]) -> None:
     channel, prior = case
     labels = channel.inputs.labels
-    guesses = BayesAccuracy().decoder(channel, prior)
-    beliefs = PosteriorMeanSquaredError(histogram=True).decoder(channel, prior)
+    guesses = md.BayesAccuracy().decoder(channel, prior)
+    beliefs = md.PosteriorMeanSquaredError(histogram=True).decoder(channel, prior)
     right, squares = Fraction(0), Fraction(0)
     for y, column in enumerate(channel.columns()):
         joint = [p * Fraction(q, channel.denominator) for p, q in zip(prior, column, strict=True)]
@@ -372,9 +352,9 @@ def test_the_decoder_attains_the_value(case: tuple[Channel, Prior]) -> None:
         if not any(joint):  # a report that never comes tells nothing
             assert beliefs[y] == prior.probabilities
             assert guesses[y] == labels[list(prior).index(max(prior))]
-    assert right == BayesAccuracy().value(channel, prior)
-    assert squares == PosteriorMeanSquaredError(histogram=True).value(channel, prior)
-    assert MutualInformation().decoder(channel, prior) is None
+    assert right == md.BayesAccuracy().value(channel, prior)
+    assert squares == md.PosteriorMeanSquaredError(histogram=True).value(channel, prior)
+    assert md.MutualInformation().decoder(channel, prior) is None
 
 
 # --- edges ----------------------------------------------------------------------------------------
@@ -388,36 +368,41 @@ def test_one_input_has_no_information(notion: str, objective: str) -> None:
 
 
 @pytest.mark.parametrize("utility", UTILITIES.values(), ids=UTILITIES)
-def test_without_limits_the_identity_is_optimal(utility: ColumnUtility) -> None:
+def test_without_limits_the_identity_is_optimal(utility: md.ColumnUtility) -> None:
     prior = Prior([0.5, 0.2, 0.2, 0.1])
-    solution = proved(Problem(range(4), ContextAwareLDP([["inf"] * 4] * 4), utility, prior=prior))
+    solution = proved(
+        Problem(range(4), md.ContextAwareLDP([["inf"] * 4] * 4), utility, prior=prior)
+    )
     identity = Channel.from_matrix(np.eye(4))
     assert math.isclose(solution.value, utility.value(identity, prior), rel_tol=1e-12)
 
 
 def test_histogram_and_values_together_are_refused() -> None:
     with pytest.raises(InputError, match="not both"):
-        PosteriorMeanSquaredError([1, 0], histogram=True)
+        md.PosteriorMeanSquaredError([1, 0], histogram=True)
     with pytest.raises(InputError, match="true or false"):
-        PosteriorMeanSquaredError(histogram=1)  # type: ignore[arg-type]
+        md.PosteriorMeanSquaredError(histogram=1)  # type: ignore[arg-type]
     # words have a histogram, and no numbers
-    Problem(["a", "b"], LDP(1), PosteriorMeanSquaredError(histogram=True))
+    Problem(["a", "b"], LDP(1), md.PosteriorMeanSquaredError(histogram=True))
     with pytest.raises(InputError, match="give a number for each"):
-        Problem(["a", "b"], LDP(1), PosteriorMeanSquaredError())
+        Problem(["a", "b"], LDP(1), md.PosteriorMeanSquaredError())
 
 
 def test_a_concave_objective_is_not_given_to_a_convex_solver() -> None:
     for name in ("histogram", "numbers", "information"):
         problem = Problem(range(4), LDP(1), UTILITIES[name])
-        with pytest.raises(UnsupportedError, match="convex"):
+        with pytest.raises(md.UnsupportedError, match="convex"):
             design(problem, route="cvxpy:CLARABEL")
 
 
 def test_binary_histogram_error_is_twice_that_of_the_survey() -> None:
     """The two indicators of two inputs differ by their sign and a constant."""
-    for notion in (LDP("0.7"), LIP("0.7"), PML("0.7"), ContextAwareLDP([[0, 1], ["inf", 0]])):
+    for notion in (LDP("0.7"), LIP("0.7"), PML("0.7"), md.ContextAwareLDP([[0, 1], ["inf", 0]])):
         survey, histogram = (
             design(Problem([0, 1], notion, utility, prior=[0.3, 0.7])).value
-            for utility in (PosteriorMeanSquaredError(), PosteriorMeanSquaredError(histogram=True))
+            for utility in (
+                md.PosteriorMeanSquaredError(),
+                md.PosteriorMeanSquaredError(histogram=True),
+            )
         )
         assert math.isclose(histogram, 2 * survey, rel_tol=1e-12)

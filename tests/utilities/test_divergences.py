@@ -13,21 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    PML,
-    Channel,
-    ChiSquared,
-    ContextAwareLDP,
-    HighLowLDP,
-    InputError,
-    KullbackLeibler,
-    Prior,
-    Problem,
-    SquaredHellinger,
-    TotalVariation,
-    design,
-)
+import mechdesign as md
+from mechdesign import LDP, Channel, ChiSquared, HighLowLDP, InputError, Prior, Problem, design
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.names import compile_problem
@@ -36,7 +23,7 @@ from mechdesign.kernel.statement import Statement
 from mechdesign.utilities import Divergence
 from tests.strategies import DIGITS, decimal, examples, simplex, statement_of
 
-ALL = [TotalVariation, KullbackLeibler, ChiSquared, SquaredHellinger]
+ALL = [md.TotalVariation, md.KullbackLeibler, ChiSquared, md.SquaredHellinger]
 PRIOR = Prior([0.4, 0.3, 0.2, 0.1])
 MIXED = {1: "0.5", 3: "0.5"}
 
@@ -62,7 +49,7 @@ def term(name: str, a: Decimal, b: Decimal) -> Decimal:
     return a * (a / b).ln() if a else Decimal(0)
 
 
-@pytest.mark.parametrize("kind", [KullbackLeibler, ChiSquared])
+@pytest.mark.parametrize("kind", [md.KullbackLeibler, ChiSquared])
 def test_a_report_of_the_first_mixture_alone_is_infinitely_telling(kind: type[Divergence]) -> None:
     channel = Channel.from_matrix([["1/2", "1/2"], [1, 0]])
     with pytest.raises(InputError, match="infinite"):
@@ -94,10 +81,10 @@ def test_two_inputs_are_warners(epsilon: float) -> None:
     e = math.exp(epsilon)
     tanh = (e - 1) / (e + 1)
     expected = {
-        TotalVariation: tanh,
-        KullbackLeibler: epsilon * tanh,
+        md.TotalVariation: tanh,
+        md.KullbackLeibler: epsilon * tanh,
         ChiSquared: (e - 1) ** 2 / e,
-        SquaredHellinger: (math.sqrt(e) - 1) ** 2 / (e + 1),
+        md.SquaredHellinger: (math.sqrt(e) - 1) ** 2 / (e + 1),
     }
     for kind, value in expected.items():
         found = design(Problem(["a", "b"], LDP(epsilon), kind("a", "b")))
@@ -106,7 +93,7 @@ def test_two_inputs_are_warners(epsilon: float) -> None:
 
 def test_a_gain_at_a_prior_without_an_input_of_a_mixture_is_refused() -> None:
     with pytest.raises(InputError, match="prior: expected a prior at which the gain is defined"):
-        KullbackLeibler([1, 0], [0, 1]).gain(np.eye(2), np.array([1.0, 0.0]))
+        md.KullbackLeibler([1, 0], [0, 1]).gain(np.eye(2), np.array([1.0, 0.0]))
 
 
 def test_the_optimum_does_not_depend_on_the_prior() -> None:
@@ -118,10 +105,10 @@ def test_the_optimum_does_not_depend_on_the_prior() -> None:
         assert math.isclose(*found, rel_tol=1e-9)
 
 
-FREE = ContextAwareLDP([[0, "inf", "inf"], ["inf", 0, "inf"], [1, 1, 0]])
+FREE = md.ContextAwareLDP([[0, "inf", "inf"], ["inf", 0, "inf"], [1, 1, 0]])
 
 
-@pytest.mark.parametrize("kind", [KullbackLeibler, ChiSquared])
+@pytest.mark.parametrize("kind", [md.KullbackLeibler, ChiSquared])
 @pytest.mark.parametrize(
     ("notion", "first", "second", "is_infinite"),
     [
@@ -132,7 +119,7 @@ FREE = ContextAwareLDP([[0, "inf", "inf"], ["inf", 0, "inf"], [1, 1, 0]])
         (FREE, {0: 0.5, 2: 0.5}, {1: 0.5, 2: 0.5}, True),
         (FREE, {0: 0.5, 2: 0.5}, {1: 0.5, 0: 0.5}, False),
         (LDP(30), 0, 1, False),
-        (PML(3), 0, 1, True),
+        (md.PML(3), 0, 1, True),
     ],
 )
 def test_an_infinite_divergence_is_refused(
@@ -147,10 +134,10 @@ def test_an_infinite_divergence_is_refused(
 
 
 def test_the_checker_believes_no_file(tmp_path: Path) -> None:
-    solution = design(Problem(3, LDP(2), KullbackLeibler(0, 1)))
+    solution = design(Problem(3, LDP(2), md.KullbackLeibler(0, 1)))
     statement = statement_of(solution.problem)
     with pytest.raises(CertificateError, match="infinite"):
         gain(statement, [1, 0, 5], up=True)
-    table = Problem(3, LDP(2), TotalVariation(0, 1), prior=[0.5, 0.5, 0]).compiled.table
+    table = Problem(3, LDP(2), md.TotalVariation(0, 1), prior=[0.5, 0.5, 0]).compiled.table
     with pytest.raises(CertificateError, match="prior 0"):
         compile_problem(replace(table, prior=(Fraction(1), Fraction(0), Fraction(0))))

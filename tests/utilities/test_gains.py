@@ -15,27 +15,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    BayesAccuracy,
-    Channel,
-    ChiSquared,
-    ColumnUtility,
-    FisherInformation,
-    GVulnerability,
-    InputError,
-    KullbackLeibler,
-    MaximalLeakage,
-    MetricPrivacy,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-    Prior,
-    Problem,
-    SquaredHellinger,
-    TotalVariation,
-    design,
-)
+import mechdesign as md
+from mechdesign import LDP, LIP, Channel, ChiSquared, InputError, Prior, Problem, design
 from mechdesign.kernel.gains import Gain
 from solvers import SOLVERS
 from solvers.gains import error_left, gain
@@ -46,18 +27,18 @@ PRIOR = Prior(["0.1", "0.2", "0.3", "0.4"])
 MIXED = {1: "0.5", 3: "0.5"}
 PAIRS = [[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1], ["0.6"] * 4]
 
-GAINS: dict[str, ColumnUtility] = {
-    "histogram": PosteriorMeanSquaredError(histogram=True),
-    "numbers": PosteriorMeanSquaredError([3, -1, 2, 7]),
-    "information": MutualInformation(),
-    "accuracy": BayesAccuracy(),
-    "few guesses": GVulnerability([[1, 0.5, 0, 0], [0, 0, 1, 2]]),
-    "many guesses": GVulnerability(PAIRS),
-    "score": FisherInformation([-2, -4, 2, 1]),
-    "scores": FisherInformation([[-2, 1], [-4, 1], [2, 1], [1, "-1.5"]]),
+GAINS: dict[str, md.ColumnUtility] = {
+    "histogram": md.PosteriorMeanSquaredError(histogram=True),
+    "numbers": md.PosteriorMeanSquaredError([3, -1, 2, 7]),
+    "information": md.MutualInformation(),
+    "accuracy": md.BayesAccuracy(),
+    "few guesses": md.GVulnerability([[1, 0.5, 0, 0], [0, 0, 1, 2]]),
+    "many guesses": md.GVulnerability(PAIRS),
+    "score": md.FisherInformation([-2, -4, 2, 1]),
+    "scores": md.FisherInformation([[-2, 1], [-4, 1], [2, 1], [1, "-1.5"]]),
     **{
         f"{kind.name} to {name}": kind(0, second)
-        for kind in (TotalVariation, KullbackLeibler, ChiSquared, SquaredHellinger)
+        for kind in (md.TotalVariation, md.KullbackLeibler, ChiSquared, md.SquaredHellinger)
         for name, second in (("an input", 3), ("a mixture", MIXED))
     },
 }
@@ -110,7 +91,7 @@ def test_no_post_processing_is_worth_more(name: str, channel: Channel, data: st.
 
 @EVERY
 @pytest.mark.parametrize(
-    "notion", [LDP(1), LIP("0.8"), MetricPrivacy("0.6", "absolute")], ids=lambda n: n.name
+    "notion", [LDP(1), LIP("0.8"), md.MetricPrivacy("0.6", "absolute")], ids=lambda n: n.name
 )
 def test_the_optimum_is_that_of_all_rays(name: str, notion: Any) -> None:
     """By every route that takes it, with a file that proves value and bound."""
@@ -122,9 +103,9 @@ def test_the_optimum_is_that_of_all_rays(name: str, notion: Any) -> None:
 
 LABELED: dict[str, tuple[Any, list[Any]]] = {
     "scores": (
-        FisherInformation([1, 3, -2]),
+        md.FisherInformation([1, 3, -2]),
         [
-            FisherInformation(scores)
+            md.FisherInformation(scores)
             for scores in (
                 {"c": -2, "a": 1, "b": 3},
                 pd.Series({"b": 3, "c": -2, "a": 1}),
@@ -133,17 +114,17 @@ LABELED: dict[str, tuple[Any, list[Any]]] = {
         ],
     ),
     "guesses": (
-        GVulnerability([[1, 2, 3], [3, 0, 0]]),
+        md.GVulnerability([[1, 2, 3], [3, 0, 0]]),
         [
-            GVulnerability(
+            md.GVulnerability(
                 pd.DataFrame({"c": [3, 0], "a": [1, 3], "b": [2, 0]}, index=["stay", "go"])
             ),
-            GVulnerability({"stay": {"b": 2, "c": 3, "a": 1}, "go": {"a": 3, "b": 0, "c": 0}}),
+            md.GVulnerability({"stay": {"b": 2, "c": 3, "a": 1}, "go": {"a": 3, "b": 0, "c": 0}}),
         ],
     ),
     "mixtures": (
-        TotalVariation([1, 0, 0], [0, 0.25, 0.75]),
-        [TotalVariation("a", pd.Series({"c": 0.75, "b": 0.25}))],
+        md.TotalVariation([1, 0, 0], [0, 0.25, 0.75]),
+        [md.TotalVariation("a", pd.Series({"c": 0.75, "b": 0.25}))],
     ),
 }
 
@@ -154,9 +135,9 @@ def test_exact_numbers_may_be_longer_than_floats() -> None:
     second = [Fraction(1, 5**150 + n) for n in range(3)]
     sides = [[*side, 1 - sum(side)] for side in (first, second)]
     columns = np.array([[0.5, 0.5], [0.25, 0.75], [0.75, 0.25], [0.5, 0.5]])
-    found = TotalVariation(*sides).gain(columns, PRIOR.array)
+    found = md.TotalVariation(*sides).gain(columns, PRIOR.array)
     assert found.sum() == pytest.approx(0, abs=1e-12)
-    gains = GVulnerability([[Fraction(1, 3**200 + n + z) for n in range(4)] for z in range(4)])
+    gains = md.GVulnerability([[Fraction(1, 3**200 + n + z) for n in range(4)] for z in range(4)])
     assert gains.gain(columns, PRIOR.array).sum() == pytest.approx(0, abs=1e-12)
 
 
@@ -173,11 +154,11 @@ def test_labels_decide(name: str) -> None:
 
 
 def scored(*arguments: Any) -> Any:
-    return lambda: FisherInformation(*arguments)
+    return lambda: md.FisherInformation(*arguments)
 
 
 def guessed(*arguments: Any) -> Any:
-    return lambda: GVulnerability(*arguments)
+    return lambda: md.GVulnerability(*arguments)
 
 
 def apart(*arguments: Any) -> Any:
@@ -237,7 +218,7 @@ def test_it_is_the_information_of_the_law_of_the_report(channel: Channel) -> Non
     """Sum_y lambda_y'**2 / lambda_y, with the derivative by differences of the exact law."""
     p, h = Fraction(3, 10), Fraction(1, 10**9)
     scores = [(x - 3 * p) / (p * (1 - p)) for x in range(4)]
-    found = FisherInformation(scores).value(channel, Prior(binomial(3, p)))
+    found = md.FisherInformation(scores).value(channel, Prior(binomial(3, p)))
     information = Fraction(0)
     for q in channel.columns():
         law, ahead, behind = (
@@ -250,15 +231,15 @@ def test_it_is_the_information_of_the_law_of_the_report(channel: Channel) -> Non
 
 def test_information_is_the_second_moment_minus_the_error_of_the_score() -> None:
     """E s**2 less the posterior-mean squared error of s(X), by two proofs of their own."""
-    one = design(Problem(range(4), LDP(1), FisherInformation(SCORES), prior=PRIOR))
-    error = PosteriorMeanSquaredError(values=SCORES)
+    one = design(Problem(range(4), LDP(1), md.FisherInformation(SCORES), prior=PRIOR))
+    error = md.PosteriorMeanSquaredError(values=SCORES)
     other = design(Problem(range(4), LDP(1), error, prior=PRIOR))
     square = sum(p * s * s for p, s in zip(PRIOR, SCORES, strict=True))
     assert math.isclose(one.value + other.value, square, rel_tol=1e-7)
 
 
 def test_both_searches_prove_the_same() -> None:
-    problem = Problem(range(4), LDP(1), FisherInformation(SCORES), prior=PRIOR)
+    problem = Problem(range(4), LDP(1), md.FisherInformation(SCORES), prior=PRIOR)
     by_rays, by_decoders = (design(problem, route=r) for r in ("extreme-rays", "decoder-grid"))
     assert math.isclose(by_rays.bound, by_decoders.bound, rel_tol=1e-6)
     assert by_decoders.value <= by_rays.bound
@@ -268,13 +249,13 @@ def test_rays_close_the_gap_of_the_search_over_decoders() -> None:
     x = np.linspace(-4, 4, 5)
     law = np.exp(-x * x / 2)
     prior = Prior((law / law.sum()).tolist())
-    proved(Problem(5, LDP("0.01"), FisherInformation(x.tolist()), prior=prior))
+    proved(Problem(5, LDP("0.01"), md.FisherInformation(x.tolist()), prior=prior))
 
 
 # --- guesses --------------------------------------------------------------------------------------
 
 
-def blind_gain(utility: GVulnerability, prior: Prior) -> Fraction:
+def blind_gain(utility: md.GVulnerability, prior: Prior) -> Fraction:
     """The gain without a report: that of one output for all."""
     constant = Channel.from_matrix([[1]] * len(prior))
     return utility.value(constant, prior)
@@ -283,36 +264,36 @@ def blind_gain(utility: GVulnerability, prior: Prior) -> Fraction:
 @examples(15)
 @given(channels(3), priors(3))
 def test_the_identity_is_a_right_guess(channel: Channel, prior: Prior) -> None:
-    identity = GVulnerability(np.eye(3))
-    assert identity.value(channel, prior) == BayesAccuracy().value(channel, prior)
+    identity = md.GVulnerability(np.eye(3))
+    assert identity.value(channel, prior) == md.BayesAccuracy().value(channel, prior)
 
 
 @pytest.mark.parametrize("route", ["columns", "interior"])
 def test_linear_programs_find_the_best_mixture_of_rays(route: str) -> None:
-    problem = Problem(range(4), LIP("0.8"), GVulnerability(PAIRS), prior=PRIOR)
+    problem = Problem(range(4), LIP("0.8"), md.GVulnerability(PAIRS), prior=PRIOR)
     solution = proved(problem, route=route)
     assert math.isclose(solution.value, SOLVERS["vertices"](problem).value, rel_tol=1e-6)
 
 
 def test_beside_a_notion_of_the_whole_channel() -> None:
-    problem = Problem(range(4), MaximalLeakage("0.5"), GVulnerability(PAIRS), prior=PRIOR)
+    problem = Problem(range(4), md.MaximalLeakage("0.5"), md.GVulnerability(PAIRS), prior=PRIOR)
     solution = proved(problem)
-    blind = blind_gain(GVulnerability(PAIRS), problem.prior)
+    blind = blind_gain(md.GVulnerability(PAIRS), problem.prior)
     assert blind < solution.value <= blind * Fraction(math.exp(0.5))
 
 
 def test_a_test_at_uneven_odds() -> None:
     """Two hypotheses of odds 3 to 1: the least error is 1 less the gain of naming one."""
-    problem = Problem(2, LDP(1), GVulnerability(np.eye(2)), prior=[0.75, 0.25])
+    problem = Problem(2, LDP(1), md.GVulnerability(np.eye(2)), prior=[0.75, 0.25])
     assert math.isclose(design(problem).value, 0.75)  # the report never turns the guess
-    even = Problem(2, LDP(1), GVulnerability(np.eye(2)))
-    apart = Problem(2, LDP(1), TotalVariation(0, 1))
+    even = Problem(2, LDP(1), md.GVulnerability(np.eye(2)))
+    apart = Problem(2, LDP(1), md.TotalVariation(0, 1))
     assert math.isclose(2 * design(even).value - 1, design(apart).value, rel_tol=1e-12)
 
 
 def test_large_domains_are_linear_programs() -> None:
     k = 60
     near = np.maximum(0, 3 - abs(np.subtract.outer(np.arange(0, k, 5), np.arange(k))))
-    problem = Problem(range(k), LDP(2), GVulnerability(near))
+    problem = Problem(range(k), LDP(2), md.GVulnerability(near))
     solution = proved(problem)
-    assert solution.value > blind_gain(GVulnerability(near), problem.prior)
+    assert solution.value > blind_gain(md.GVulnerability(near), problem.prior)

@@ -10,16 +10,8 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from mechdesign import (
-    LDP,
-    Domain,
-    Problem,
-    UnsupportedError,
-    design,
-    load_channel,
-    load_problem,
-    save,
-)
+import mechdesign as md
+from mechdesign import LDP, Domain, Problem, design, load_channel, load_problem, save
 from mechdesign.utilities import UTILITIES, Utility
 from tests.documents import proved
 from tests.modules_support import module_at
@@ -79,7 +71,9 @@ def test_a_problem_file_names_it_and_its_keys(own: type[Any], tmp_path: Path) ->
 def test_a_subclass_with_another_name_is_saved_or_refused(kind: type[Any], tmp_path: Path) -> None:
     """The checker knows a utility by its name, so that another name is not that utility."""
     if not kind.is_of_outputs:
-        with pytest.raises(UnsupportedError, match="the parent of a class with a name of its own"):
+        with pytest.raises(
+            md.UnsupportedError, match="the parent of a class with a name of its own"
+        ):
             type("Own", (kind,), {"name": "own"})
         return
     own: type[Utility] = type("Own", (kind,), {"name": "own"})
