@@ -14,6 +14,7 @@ from hypothesis import assume, given, strategies as st
 
 import mechdesign as md
 from mechdesign import LDP, LIP, PML, Channel, Prior, PriorBall, PriorBox, PriorList
+from mechdesign.accounting import capacity
 from mechdesign.accounting.channel_leakage import (
     leakages,
     sensitive_attribute_channel,
@@ -321,6 +322,49 @@ def test_a_constant_channel_leaks_nothing_and_a_tiny_difference_is_seen() -> Non
     near = Channel([[whole // 2, whole // 2], [whole // 2 + 1, whole // 2 - 1]])
     for found in (leakages(near)["ldp"].value, tightest_matrix(near).max()):
         assert found == pytest.approx(2.0**-61, rel=1e-12)
+
+
+# --- capacity, against closed forms and the two-sided bound ---------------------------------------
+
+
+def entropy(p: float) -> float:
+    return -sum(v * math.log(v) for v in (p, 1 - p) if v)
+
+
+HALVES = ["0.5", "0.5"]
+
+CAPACITIES: dict[str, tuple[object, float]] = {
+    "binary symmetric": ([["0.9", "0.1"], ["0.1", "0.9"]], math.log(2) - entropy(0.1)),
+    "erasure": ([["0.7", 0, "0.3"], [0, "0.7", "0.3"]], 0.7 * math.log(2)),
+    "Z": ([[1, 0], HALVES], math.log(1.25)),
+    "nothing": ([HALVES] * 3, 0.0),
+    "everything": (np.eye(4).tolist(), math.log(4)),
+    "an input that is best left out": ([[1, 0], [0, 1], HALVES], math.log(2)),
+    "an output that is never sent": ([[1, 0, 0], [0, 1, 0], [0, 1, 0]], math.log(2)),
+    "one input": ([HALVES], 0.0),
+    "typewriter": ((np.eye(4) + np.roll(np.eye(4), 1, axis=1)) / 2, math.log(2)),
+}
+
+
+@pytest.mark.parametrize("name", CAPACITIES)
+def test_known_capacities_are_enclosed(name: str) -> None:
+    matrix, value = CAPACITIES[name]
+    found = capacity(Channel.from_matrix(matrix))
+    assert found.low <= value + 1e-15
+    assert found.high >= value - 1e-15
+    assert 0 <= found.high - found.low <= 1e-12
+
+
+@examples(15)
+@given(channels(3))
+def test_the_law_attains_the_capacity_and_no_law_more(channel: Channel) -> None:
+    found = capacity(channel)
+    information = md.MutualInformation().value(channel, found.prior)
+    assert found.low <= float(information) + 1e-15
+    assert information <= Fraction(found.high)
+    for other in (Prior.uniform(3), Prior([0.5, 0.25, 0.25]), Prior([0.01, 0.01, 0.98])):
+        assert md.MutualInformation().value(channel, other) <= Fraction(found.high)
+    assert found.high - found.low <= 1e-12
 
 
 # --- sensitive attributes behind the input --------------------------------------------------------

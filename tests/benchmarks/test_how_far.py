@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mechdesign as md
+from benchmarks import large_budgets
 from benchmarks.how_far import (
     DOCS,
     LINE,
@@ -26,9 +27,10 @@ from benchmarks.how_far import (
     places,
     table,
 )
-from benchmarks.large_budgets import mechanisms, row
 from benchmarks.mean_estimation import duchi, hybrid, optimum, piecewise
+from benchmarks.pena_comparison import MeanComparison, compare_means
 from benchmarks.refinement import RATIO, decide, main, tables
+from mechdesign.collection.personalized import TwoValuedResponder
 
 APART = np.abs(np.subtract.outer(np.arange(LINE), np.arange(LINE))).astype(float)
 
@@ -77,8 +79,8 @@ def test_no_mechanism_is_below_the_bound(make: object) -> None:
 def test_the_exact_error_is_the_mean_of_runs() -> None:
     law = md.Prior.from_counts((10**6 // np.arange(1, 41)).tolist())
     records = np.random.default_rng(0).choice(40, size=200, p=law.array)
-    for name, make in mechanisms(40, 3):
-        runs = [row(make, records, law) for _ in range(60)]
+    for name, make in large_budgets.mechanisms(40, 3):
+        runs = [large_budgets.row(make, records, law) for _ in range(60)]
         exact = runs[0][0]
         assert np.mean([run[1] for run in runs]) == pytest.approx(exact, rel=0.2), name
 
@@ -94,6 +96,78 @@ def test_it_is_below_the_published_variance() -> None:
         value = optimum(epsilon, 0.05).value
         assert value < min(formula(float(epsilon)) for formula in (duchi, piecewise, hybrid))
         assert epsilon != "4" or value < 0.15
+
+
+# --- PENA's mean beside the best unbiased channels ------------------------------------------------
+
+SKEWED = np.concatenate([np.full(700, 5), np.full(200, 20), np.full(99, 40), np.full(1, 100)])
+
+
+@pytest.fixture(scope="module")
+def means() -> MeanComparison:
+    return compare_means(SKEWED, 0, 100, ["0.25", 1, 4], points=9)
+
+
+def numbers(channel: md.Channel) -> tuple[np.ndarray, np.ndarray]:
+    """Return the inputs and the outputs as floats."""
+    return np.array(channel.inputs.labels, dtype=float), np.array(channel.outputs, dtype=float)
+
+
+def test_the_error_of_pena_is_its_exact_standard_deviation(means: MeanComparison) -> None:
+    for row in means.rows:
+        one = TwoValuedResponder(0, 100, row.epsilon)
+        chances = [float(one.probability(int(v))) for v in (5, 20, 40, 100)]
+        variance = sum(
+            n * (100 * float(one.size)) ** 2 * p * (1 - p)
+            for n, p in zip((700, 200, 99, 1), chances, strict=True)
+        )
+        assert row.pena == pytest.approx(math.sqrt(variance) / 1000, rel=1e-9)
+
+
+def test_the_channels_are_private_and_unbiased(means: MeanComparison) -> None:
+    for row in means.rows:
+        for solution in row.solutions:
+            assert md.LDP(row.epsilon).holds(solution.channel)
+            assert not md.LDP(row.epsilon * 0.99).holds(solution.channel)
+            inputs, scores = numbers(solution.channel)
+            assert np.abs(solution.channel.matrix @ scores - inputs).max() < 1e-6
+
+
+def test_who_wins(means: MeanComparison) -> None:
+    """PENA is hard to beat blindly at small budgets, and far behind at large ones."""
+    small, _, large = means.rows
+    assert abs(small.minimax / small.pena - 1) < 0.01
+    assert large.minimax < 0.6 * large.pena
+    assert large.best == "optimal channel"
+    for row in means.rows:
+        assert row.tailored <= row.pena * (1 + 1e-5)
+        assert row.tailored <= row.minimax * (1 + 1e-5)
+    assert "better blindly" in repr(means)
+    assert means.truth == pytest.approx(SKEWED.mean())
+
+
+def test_the_worst_variance_of_the_minimax_channel_is_at_most_that_of_pena(
+    means: MeanComparison,
+) -> None:
+    for row in means.rows:
+        channel = row.solutions[0].channel
+        inputs, scores = numbers(channel)
+        worst = (channel.matrix @ scores**2 - inputs**2).max()
+        assert worst <= float(TwoValuedResponder(0, 1, row.epsilon).size) ** 2 * (1 + 1e-5)
+
+
+def test_a_simulation_has_the_error_that_is_stated(means: MeanComparison) -> None:
+    row = means.rows[2]
+    channel, generator = row.solutions[1].channel, np.random.default_rng(3)
+    labels, scores = numbers(channel)
+    repeats = 200
+    place = np.tile(SKEWED / 100 * 8, repeats)
+    moved = np.floor(place).astype(int) + (generator.random(len(place)) < place % 1)
+    reports = channel.privatize(labels[np.minimum(moved, 8)], generator)
+    found = 50 * (scores[reports.data].reshape(repeats, -1).mean(axis=1) + 1)
+    assert abs(found.mean() - SKEWED.mean()) < 4 * row.tailored / math.sqrt(repeats)
+    spread = found.std(ddof=1)
+    assert abs(spread - row.tailored) < 4 * row.tailored / math.sqrt(2 * repeats)
 
 
 # --- the picture of which mechanism is at least as good as which ----------------------------------

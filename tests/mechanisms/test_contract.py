@@ -13,8 +13,9 @@ import pytest
 import scipy.linalg
 from hypothesis import assume, given, strategies as st
 
-from mechdesign import LDP, BlockLDP, Domain, HighLowLDP, InputError, Prior, load_mechanism, save
-from mechdesign.exact import exp_lower
+import mechdesign as md
+from mechdesign import LDP, LIP, BlockLDP, Domain, HighLowLDP, InputError, Prior
+from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     GeometricNoise,
@@ -247,6 +248,42 @@ def test_its_estimates_are_unbiased(name: str, data: st.DataObject) -> None:
     check_outputs(made)
 
 
+@given(under_lip())
+@examples(16)
+def test_it_bounds_every_lift_exactly_and_no_less(mechanism: LIPRandomizedResponse) -> None:
+    epsilon, prior = mechanism.privacy.epsilon, mechanism.prior
+    bound = exp_lower(epsilon)
+    table, law = exact_table(mechanism), mechanism.output_distribution(prior)
+    lifts = [q / total for row in table for q, total in zip(row, law, strict=True)]
+    assert 1 / bound <= min(lifts)
+    assert max(lifts) <= bound
+    assert mechanism.largest_ratio() == max(1 / min(lifts), *lifts)
+    assert LIP(epsilon).holds(mechanism.dense(), prior)
+    assert not LIP(epsilon * Fraction(9999, 10000)).holds(mechanism.dense(), prior)
+    assert float(epsilon) * (1 - 1e-5) <= mechanism.leakage <= float(epsilon) * (1 + 1e-15)
+
+
+@given(st.sampled_from([Fraction("0.2"), Fraction(1), Fraction(2), Fraction(5), Fraction(25)]))
+@examples(5)
+def test_it_holds_on_the_border_and_is_refused_below(epsilon: Fraction) -> None:
+    """The region is P_min >= 1/(e**eps + 1), with the rational bounds of e**eps on either side."""
+    inside, outside = 1 / (exp_lower(epsilon) + 1), 1 / (exp_upper(epsilon) + 1)
+    mechanism = LIPRandomizedResponse(2, epsilon, Prior([inside, 1 - inside]))
+    assert LIP(epsilon).holds(mechanism.dense(), mechanism.prior)
+    less = outside * (1 - Fraction(1, 2**150))
+    with pytest.raises(md.UnsupportedError, match="1/"):
+        LIPRandomizedResponse(2, epsilon, Prior([less, 1 - less]))
+
+
+def test_outside_the_region_the_error_has_the_leakage_of_the_formula() -> None:
+    """P = 0.01 at epsilon = 1: 4.15 epsilon, the erratum."""
+    with pytest.raises(md.UnsupportedError, match=r"would leak 4.1523 = 4.15 epsilon") as found:
+        LIPRandomizedResponse(2, 1, Prior(["0.01", "0.99"]))
+    assert "P_min = 0.01" in str(found.value)
+    with pytest.raises(md.UnsupportedError, match="leak inf"):
+        LIPRandomizedResponse(2, 1, Prior([0, 1]))
+
+
 SETS = [kind.name for kind in (SubsetSelection, OptimizedUnaryEncoding, SymmetricUnaryEncoding)]
 
 
@@ -369,8 +406,8 @@ def test_many_inputs_are_estimated_within_their_errors(name: str) -> None:
 @pytest.mark.parametrize("name", MADE)
 def test_it_is_saved_and_loaded(name: str, tmp_path: Path) -> None:
     made = MADE[name]
-    save(made, tmp_path / "m.json")
-    again = load_mechanism(tmp_path / "m.json").mechanism
+    md.save(made, tmp_path / "m.json")
+    again = md.load_mechanism(tmp_path / "m.json").mechanism
     assert again == made
     assert hash(again) == hash(made)
     assert all(made != other for key, other in MADE.items() if key != name)
