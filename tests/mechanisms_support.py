@@ -24,8 +24,23 @@ from mechdesign.mechanisms import (
     by_block,
 )
 from mechdesign.reports import Reports, Tally
+from mechdesign.sampling import Source
 
 Table = list[list[Fraction]]
+
+
+class Given(Source):
+    """Bytes that are given, in order."""
+
+    simulated = True
+
+    def __init__(self, data: np.ndarray) -> None:
+        self._data = data
+
+    def bytes(self, count: int) -> np.ndarray:
+        part, self._data = self._data[:count], self._data[count:]
+        assert len(part) == count
+        return part
 
 
 def inside_blocks(make: Callable[..., Mechanism]) -> Callable[..., ByComponent]:

@@ -353,6 +353,12 @@ def test_its_draws_follow_the_law(
         check_draws(make(*case), seed=10 * seed)
 
 
+@pytest.mark.parametrize("made", [HadamardResponse(6, 2), ProjectiveGeometryResponse(6, 1)])
+def test_every_record_takes_as_many_words_whatever_was_before_it(made: Mechanism) -> None:
+    first, second = (made.privatize(records, rng=3).data for records in (range(6), [5] * 6))
+    assert first[5] == second[5]
+
+
 MANY: dict[str, Callable[[], Mechanism]] = {
     "randomized response": lambda: GeneralizedRandomizedResponse(2000, 4),
     "Hadamard": lambda: HadamardResponse(43_750, 1),

@@ -26,9 +26,9 @@ from mechdesign.mechanisms import (
     torus_law,
 )
 from mechdesign.mechanisms.lattice_noise import LatticeNoise
+from mechdesign.mechanisms.remap_table import LOSSES
 from mechdesign.mechanisms.torus_law import TorusLaw
-from mechdesign.sampling import Source
-from tests.mechanisms_support import exact_table
+from tests.mechanisms_support import Given, exact_table
 from tests.strategies import examples
 
 WHOLE = 1 << 62
@@ -142,6 +142,17 @@ def noises(draw: st.DrawFn) -> LatticeNoise:
     return kind(Domain.grid(rows, columns, draw(st.sampled_from(["0.5", 1, 3]))), epsilon)
 
 
+@st.composite
+def reported(draw: st.DrawFn) -> LatticeNoise:
+    """Noise, of which every report may be replaced by the input of least loss."""
+    made, weights = draw(noises()), st.integers(1, 9)
+    if draw(st.booleans()):
+        return made
+    k = len(made.inputs)
+    prior = Prior.from_counts(draw(st.lists(weights, min_size=k, max_size=k)))
+    return made.remapped(prior, draw(st.sampled_from(sorted(LOSSES))))
+
+
 def least_distance(made: LatticeNoise, x: int, z: int) -> Fraction:
     points = made.inputs.coordinates
     steps = [abs(a - b) for a, b in zip(points[x], points[z], strict=True)]
@@ -150,12 +161,10 @@ def least_distance(made: LatticeNoise, x: int, z: int) -> Fraction:
     return sum(steps, Fraction(0))
 
 
-@given(noises(), st.booleans())
+@given(reported())
 @examples(16)
-def test_it_is_private_exactly_and_no_more(made: LatticeNoise, remap: bool) -> None:
+def test_it_is_private_exactly_and_no_more(made: LatticeNoise) -> None:
     """All pairs, all reports, in rationals; and not private with a millionth less."""
-    if remap:
-        made = made.remapped(Prior.uniform(len(made.inputs)))
     table, epsilon = exact_table(made), made.privacy.epsilon
     k = len(table)
     for x in range(k):
@@ -165,63 +174,45 @@ def test_it_is_private_exactly_and_no_more(made: LatticeNoise, remap: bool) -> N
     leakage = made.privacy.leakage(made.dense())
     assert made.leakage <= float(epsilon) * (1 + 1e-15)
     assert leakage <= made.leakage * (1 + 1e-12)
-    if not remap:
+    if made.remap is None:
         assert leakage >= made.leakage * (1 - 1e-6)
         less = made.privacy.at(epsilon * Fraction(999_999, 1_000_000))
         assert not less.holds(made.dense())
 
 
-@given(noises(), st.booleans())
+@given(reported())
 @examples(10)
-def test_no_two_rows_differ_by_more_than_the_largest_ratio(made: LatticeNoise, remap: bool) -> None:
+def test_no_two_rows_differ_by_more_than_the_largest_ratio(made: LatticeNoise) -> None:
     """By it a part of a composite is accepted or refused."""
-    if remap:
-        made = made.remapped(Prior.uniform(len(made.inputs)))
     for one, other in permutations(exact_table(made), 2):
         assert all(q <= made.largest_ratio() * r for q, r in zip(one, other, strict=True))
 
 
-@given(noises(), st.booleans())
-@examples(15)
-def test_rows_columns_and_the_matrix_agree(made: LatticeNoise, remap: bool) -> None:
+@given(reported(), st.integers(0, 2**32 - 1))
+@examples(16)
+def test_rows_the_matrix_and_the_operator_agree(made: LatticeNoise, seed: int) -> None:
     k = len(made.inputs)
-    if remap:
-        made = made.remapped(Prior.from_counts(range(1, k + 1)), "squared")
     table = np.array(exact_table(made)) * 2**62
     assert (np.array([made.row(x) for x in range(k)]) == table).all()
     assert (made.dense().numerators == table).all()
+    vector = np.random.default_rng(seed).random(k)
+    matrix, operator = made.dense().matrix, made.operator()
+    assert np.allclose(operator @ vector, matrix @ vector, rtol=0, atol=1e-13)
+    assert np.allclose(vector @ operator, vector @ matrix, rtol=0, atol=1e-12)
 
 
-class Scripted(Source):
-    """A source whose words are given."""
-
-    simulated = True
-
-    def __init__(self, words: np.ndarray) -> None:
-        self._words = words
-
-    def bytes(self, count: int) -> np.ndarray:
-        raise NotImplementedError
-
-    def words(self, count: int) -> np.ndarray:
-        assert count == len(self._words)
-        return self._words.copy()
-
-
-@given(noises(), st.integers(0, 10**6), st.booleans())
+@given(reported(), st.integers(0, 10**6))
 @examples(16)
-def test_draws_have_the_law_exactly(made: LatticeNoise, seed: int, remap: bool) -> None:
+def test_draws_have_the_law_exactly(made: LatticeNoise, seed: int) -> None:
     """Reports are constant between the sums of weights, and what leads to each is its mass."""
     k = len(made.inputs)
-    if remap:
-        made = made.remapped(Prior.from_counts(range(1, k + 1)), "hamming")
     x, ends = seed % k, [0, *made.law.cumulative.tolist()]
     assert ends[-1] == 1 << 62
     first, last = ends[:-1], [end - 1 for end in ends[1:]]
     found: Counter[int] = Counter()
     for chances in (first, last):
         words = np.array(chances, dtype=np.uint64) << np.uint64(2)
-        drawn = made.draw(np.full(len(words), x), Scripted(words))
+        drawn = made.draw(np.full(len(words), x), Given(words.view(np.uint8)))
         found.clear()
         for y, (a, b) in zip(drawn.tolist(), pairwise(ends), strict=True):
             found[y] += b - a
@@ -292,20 +283,6 @@ def test_large_domains(made: LatticeNoise) -> None:
     assert len(reports) == 1000
     with pytest.raises(md.UnsupportedError, match="at most 2048 inputs"):
         estimate(made, reports)
-
-
-@given(noises(), st.booleans(), st.integers(0, 2**32 - 1))
-@examples(15)
-def test_the_operator_multiplies_as_the_matrix_does(
-    made: LatticeNoise, remap: bool, seed: int
-) -> None:
-    k = len(made.inputs)
-    if remap:
-        made = made.remapped(Prior.uniform(k))
-    vector = np.random.default_rng(seed).random(k)
-    matrix, operator = made.dense().matrix, made.operator()
-    assert np.allclose(operator @ vector, matrix @ vector, rtol=0, atol=1e-13)
-    assert np.allclose(vector @ operator, vector @ matrix, rtol=0, atol=1e-12)
 
 
 def test_many_inputs_are_estimated_by_maximum_likelihood() -> None:

@@ -17,7 +17,7 @@ from mechdesign.mechanisms import OptimizedUnaryEncoding, SubsetSelection, Symme
 from mechdesign.mechanisms.bit_rows import _flip_some, _positions, uniform_sets
 from mechdesign.mechanisms.reported_sets import UnaryEncoding
 from mechdesign.sampling import Source, chances, coin_rows, source_of
-from tests.mechanisms_support import exact_table, scores
+from tests.mechanisms_support import Given, exact_table, scores
 from tests.strategies import examples
 
 budgets = st.sampled_from(
@@ -26,20 +26,6 @@ budgets = st.sampled_from(
 
 
 # --- draws ----------------------------------------------------------------------------------------
-
-
-class Given(Source):
-    """Bytes that are given, in order."""
-
-    simulated = True
-
-    def __init__(self, data: npt.NDArray[np.uint8]) -> None:
-        self._data = data
-
-    def bytes(self, count: int) -> npt.NDArray[np.uint8]:
-        part, self._data = self._data[:count], self._data[count:]
-        assert len(part) == count
-        return part
 
 
 @pytest.mark.parametrize("width", [2, 3, 35, 64, 1000, 4096])

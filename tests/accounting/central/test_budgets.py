@@ -55,17 +55,17 @@ def test_what_is_enough_keeps_the_budget_and_what_is_not_does_not(
     def member(epsilon: float) -> Any:
         return family(epsilon=epsilon)
 
-    find = partial(largest_local_budget, 2000, "0.3", DELTA, member, precision="1e-2", **options)
+    find = partial(largest_local_budget, 500, "0.3", DELTA, member, precision="1e-2", **options)
     enough, too_much = find(most=12)
     assert enough < too_much < 1.02 * enough
-    assert told(member(enough), 2000, DELTA).at_least <= 0.3
-    assert told(member(too_much), 2000, DELTA).at_least >= 0.3 * (1 - 1e-5)
+    assert told(member(enough), 500, DELTA).at_least <= 0.3
+    assert told(member(too_much), 500, DELTA).at_least >= 0.3 * (1 - 1e-5)
     assert find(most="0.5") == (0.5, math.inf)
 
 
 def test_any_channel_needs_more_than_one() -> None:
     any_channel, one = (
-        largest_local_budget(2000, "0.3", DELTA, family, precision="1e-2")
+        largest_local_budget(500, "0.3", DELTA, family, precision="1e-2")
         for family in (None, shuffled)
     )
     assert any_channel.enough < one.enough
@@ -86,7 +86,7 @@ def test_hamming_loss_is_randomized_response_at_its_largest_budget() -> None:
     assert float(found.solution.value) < plain  # local LDP at the central budget
 
 
-@pytest.mark.parametrize(("k", "n", "epsilon"), [(50, 2_000, 1), (3, 500, "0.8"), (2, 300, 1)])
+@pytest.mark.parametrize(("k", "n", "epsilon"), [(20, 500, 1), (3, 300, "0.8"), (2, 200, 1)])
 def test_a_design_for_sums_has_less_noise_than_known_ones(k: int, n: int, epsilon: float) -> None:
     found = design_for_aggregation(k, n, epsilon, DELTA)
     assert view(found.mechanism, summed=True)(n, float(DELTA)).is_within(float(epsilon))
