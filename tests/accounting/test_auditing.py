@@ -10,15 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from mechdesign import Channel
+from mechdesign import Channel, mechanisms
 from mechdesign.accounting.auditing import audit
-from mechdesign.mechanisms import (
-    GeneralizedRandomizedResponse,
-    HadamardResponse,
-    OptimizedUnaryEncoding,
-    SubsetSelection,
-    SymmetricUnaryEncoding,
-)
 
 E = math.e
 WARNER = Channel.from_matrix([[E / (E + 1), 1 / (E + 1)], [1 / (E + 1), E / (E + 1)]])
@@ -39,11 +32,11 @@ def unary(k: int, epsilon: float, seed: int, forgets: bool = False) -> Callable[
 
 OURS: dict[str, Callable[[], Any]] = {
     "channel": lambda: WARNER,
-    "randomized response": lambda: GeneralizedRandomizedResponse(5, 1),
-    "hadamard response": lambda: HadamardResponse(5, 1),
-    "optimized unary encoding": lambda: OptimizedUnaryEncoding(6, 1),
-    "symmetric unary encoding": lambda: SymmetricUnaryEncoding(6, 1),
-    "subset selection": lambda: SubsetSelection(6, 1),
+    "randomized response": lambda: mechanisms.GeneralizedRandomizedResponse(5, 1),
+    "hadamard response": lambda: mechanisms.HadamardResponse(5, 1),
+    "optimized unary encoding": lambda: mechanisms.OptimizedUnaryEncoding(6, 1),
+    "symmetric unary encoding": lambda: mechanisms.SymmetricUnaryEncoding(6, 1),
+    "subset selection": lambda: mechanisms.SubsetSelection(6, 1),
 }
 
 
@@ -62,7 +55,9 @@ def test_ours_are_as_private_as_they_claim_and_hardly_more(name: str) -> None:
 
 def test_the_source_of_releases_passes_as_well() -> None:
     # fails with probability below 1e-9, whatever is drawn
-    found = audit(GeneralizedRandomizedResponse(3, 1), draws=20_000, confidence=1 - 1e-9, epsilon=1)
+    found = audit(
+        mechanisms.GeneralizedRandomizedResponse(3, 1), draws=20_000, confidence=1 - 1e-9, epsilon=1
+    )
     assert not found.refuted
 
 

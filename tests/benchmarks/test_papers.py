@@ -15,30 +15,17 @@ import numpy as np
 import pytest
 
 import mechdesign as md
-from benchmarks.papers import EXPERIMENTS, NUMBERS, __main__ as runner, experiment, numbers
+from benchmarks.papers import (
+    EXPERIMENTS,
+    NUMBERS,
+    __main__ as runner,
+    experiment,
+    formulas,
+    icml_figure_2 as blocks,
+    numbers,
+)
 from benchmarks.papers.base import CLAIM, SAME, SCHEME, MissingDataError, Pair, Row
 from benchmarks.papers.cns_figure_2 import unbiased
-from benchmarks.papers.formulas import (
-    claimed_ldp,
-    claimed_lip,
-    erasure,
-    flip,
-    histogram_error,
-    lip_ratio,
-    oue_read,
-    posterior_error,
-    randomized_response,
-    symmetric,
-)
-from benchmarks.papers.icml_figure_2 import (
-    BLOCKS,
-    better_scheme,
-    hadamard,
-    laws,
-    name_of,
-    published_scheme,
-    subsets,
-)
 from benchmarks.papers.surveys import HALF, LDP, LIP, SYMMETRIC, least_flip
 from benchmarks.papers.tables import PAPERS, as_markdown, replaced
 from mechdesign import Channel, Prior
@@ -157,7 +144,7 @@ def test_blocks_help_and_more_blocks_help_more() -> None:
     """By the exact variances, for every law of the figure and both schemes."""
     for side in outcome("icml_figure_2"):
         for panel in side[4:]:
-            lines = [panel.curves[name_of(m)] for m in BLOCKS]
+            lines = [panel.curves[blocks.name_of(m)] for m in blocks.BLOCKS]
             for more, fewer in itertools.pairwise(lines[1:]):
                 assert all(a > b for a, b in zip(more, fewer, strict=True))
             assert all(a > b for a, b in zip(lines[0], lines[1], strict=True))
@@ -188,11 +175,11 @@ def test_the_printed_table_cannot_be_that_of_raw_estimates() -> None:
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
 def test_claims_are_the_errors_of_their_channels(p: float, epsilon: float) -> None:
     law = [1 - p, p]
-    lip = posterior_error(erasure(law, epsilon), law, [0, 1])
-    assert lip == pytest.approx(claimed_lip(p, epsilon), abs=1e-12)
-    warner = posterior_error(randomized_response(2, epsilon), law, [0, 1])
-    assert warner == pytest.approx(claimed_ldp(p, epsilon), abs=1e-12)
-    both = histogram_error(randomized_response(2, epsilon), law)
+    lip = formulas.posterior_error(formulas.erasure(law, epsilon), law, [0, 1])
+    assert lip == pytest.approx(formulas.claimed_lip(p, epsilon), abs=1e-12)
+    warner = formulas.posterior_error(formulas.randomized_response(2, epsilon), law, [0, 1])
+    assert warner == pytest.approx(formulas.claimed_ldp(p, epsilon), abs=1e-12)
+    both = formulas.histogram_error(formulas.randomized_response(2, epsilon), law)
     assert both == pytest.approx(2 * warner, abs=1e-12)
 
 
@@ -200,16 +187,16 @@ def test_claims_are_the_errors_of_their_channels(p: float, epsilon: float) -> No
 def test_the_least_flip_is_private_and_no_smaller_one_is(p: float) -> None:
     prior = Prior([round(1 - p, 2), p])
     q = least_flip(p, 1.0)
-    assert q == pytest.approx(flip(p, 1.0), rel=1e-9)
+    assert q == pytest.approx(formulas.flip(p, 1.0), rel=1e-9)
     notion = md.LIP("1.000001")
-    assert notion.holds(Channel.from_matrix(symmetric(q)), prior)
-    assert not md.LIP(1).holds(Channel.from_matrix(symmetric(q - 1e-3)), prior)
+    assert notion.holds(Channel.from_matrix(formulas.symmetric(q)), prior)
+    assert not md.LIP(1).holds(Channel.from_matrix(formulas.symmetric(q - 1e-3)), prior)
 
 
 def test_the_leakage_ratio_is_above_one_exactly_off_the_region() -> None:
     for k, epsilon in itertools.product((2, 3, 4, 8), (0.5, 1.0, 1.5, 3.0)):
         prior = Prior.uniform(k)
-        ratio = lip_ratio(erasure(prior.array, epsilon), prior, epsilon)
+        ratio = formulas.lip_ratio(formulas.erasure(prior.array, epsilon), prior, epsilon)
         assert (ratio > ABOVE) == (1 / k < 1 / (math.exp(epsilon) + 1))
 
 
@@ -221,7 +208,7 @@ def test_unary_encoding_read_as_a_grade(k: int) -> None:
     for bits in itertools.product((0, 1), repeat=k):
         chance = 0.5 * math.prod(q if b else 1 - q for b in bits[1:])
         own += chance * (bits[0] / sum(bits) if any(bits) else 1 / k)
-    found = oue_read(k, epsilon)
+    found = formulas.oue_read(k, epsilon)
     assert found[0, 0] == pytest.approx(own, rel=1e-12)
     assert np.allclose(found.sum(axis=1), 1)
     assert md.LDP(epsilon).leakage(Channel.from_matrix(found)) <= epsilon + 1e-12
@@ -238,10 +225,10 @@ def test_the_unbiased_error_of_example_1() -> None:
 def test_variances_in_blocks_are_those_of_the_mechanisms(m: int) -> None:
     """The mean square of an estimate from one report, by listing all reports."""
     k = 40
-    for law in laws(k).values():
+    for law in blocks.laws(k).values():
         for mechanism, variances in (
-            (published_scheme(k, m), hadamard(law, m)),
-            (better_scheme(k, m), subsets(law, m)),
+            (blocks.published_scheme(k, m), blocks.hadamard(law, m)),
+            (blocks.better_scheme(k, m), blocks.subsets(law, m)),
         ):
             assert np.allclose(variances, listed_variances(mechanism, law), rtol=1e-9)
 

@@ -10,16 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, InputError, SolverError
+from mechdesign import Channel, InputError, SolverError, mechanisms
 from mechdesign.estimation import METHODS, Estimate, estimate, estimate_groups
 from mechdesign.estimation.likelihood import likelihood_gap
 from mechdesign.estimation.report_models import ReportModel
-from mechdesign.mechanisms import (
-    HadamardResponse,
-    Mechanism,
-    OptimizedUnaryEncoding,
-    SubsetSelection,
-)
 from mechdesign.reports import Tally
 from tests.faults_support import FAULTS, Faults
 from tests.mechanisms_support import block_subset_selection, high_low_hadamard
@@ -110,7 +104,7 @@ def test_where_laws_are_equally_likely_no_standard_error_is_claimed() -> None:
 
 
 def test_reports_and_tallies_of_a_structured_mechanism_give_the_same() -> None:
-    mechanism = HadamardResponse(3, 1)
+    mechanism = mechanisms.HadamardResponse(3, 1)
     reports = mechanism.privatize([0, 1, 1, 2] * 100, rng=2)
     tally = mechanism.tally(reports)
     seen: list[tuple[int, float]] = []
@@ -128,14 +122,14 @@ def test_reports_and_tallies_of_a_structured_mechanism_give_the_same() -> None:
 @pytest.mark.parametrize(
     "mechanism",
     [
-        OptimizedUnaryEncoding(4, 1),
-        SubsetSelection(5, "0.5"),
-        SubsetSelection(5, "0.5", 4),
+        mechanisms.OptimizedUnaryEncoding(4, 1),
+        mechanisms.SubsetSelection(5, "0.5"),
+        mechanisms.SubsetSelection(5, "0.5", 4),
         high_low_hadamard(5, 1, [0, 1]),
         block_subset_selection(5, 1, [[0, 1], [2, 3, 4]]),
     ],
 )
-def test_reports_other_than_labels_are_distinguished(mechanism: Mechanism) -> None:
+def test_reports_other_than_labels_are_distinguished(mechanism: mechanisms.Mechanism) -> None:
     """The counts are a summary, so the reports are required; they agree with the matrix."""
     k = len(mechanism.inputs)
     reports = mechanism.privatize([x % k for x in range(3000)], rng=2)
@@ -150,7 +144,7 @@ def test_reports_other_than_labels_are_distinguished(mechanism: Mechanism) -> No
         estimate(mechanism, mechanism.tally(reports), method="maximum-likelihood")
 
 
-@pytest.mark.parametrize("make", [OptimizedUnaryEncoding, SubsetSelection])
+@pytest.mark.parametrize("make", [mechanisms.OptimizedUnaryEncoding, mechanisms.SubsetSelection])
 def test_reports_less_likely_than_any_float_are_evidence_like_others(make: Any) -> None:
     """Only the ratios of the probabilities of a report matter, not their size."""
     k = 1500

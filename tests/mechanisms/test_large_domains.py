@@ -10,17 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mechdesign import Domain, InputError, load_mechanism, save
+from mechdesign import Domain, InputError, load_mechanism, mechanisms, save
 from mechdesign.kernel import verify
-from mechdesign.mechanisms import (
-    GeneralizedRandomizedResponse,
-    HadamardResponse,
-    Mechanism,
-    OptimizedUnaryEncoding,
-    ProjectiveGeometryResponse,
-    SubsetSelection,
-    SymmetricUnaryEncoding,
-)
 from mechdesign.reports import Labels, Numbers
 from tests.mechanisms_support import block_hadamard, high_low_hadamard
 
@@ -28,13 +19,13 @@ MILLION = 1_000_000
 MEMORY = 500 << 20
 """Bytes that a mechanism on a million inputs may take at any moment."""
 
-MECHANISMS: dict[str, Callable[[int], Mechanism]] = {
-    "Hadamard": lambda k: HadamardResponse(k, 1),
-    "projective": lambda k: ProjectiveGeometryResponse(k, 1),
-    "randomized": lambda k: GeneralizedRandomizedResponse(k, 1),
-    "subsets": lambda k: SubsetSelection(k, 1),
-    "optimized": lambda k: OptimizedUnaryEncoding(k, 1),
-    "symmetric": lambda k: SymmetricUnaryEncoding(k, 1),
+MECHANISMS: dict[str, Callable[[int], mechanisms.Mechanism]] = {
+    "Hadamard": lambda k: mechanisms.HadamardResponse(k, 1),
+    "projective": lambda k: mechanisms.ProjectiveGeometryResponse(k, 1),
+    "randomized": lambda k: mechanisms.GeneralizedRandomizedResponse(k, 1),
+    "subsets": lambda k: mechanisms.SubsetSelection(k, 1),
+    "optimized": lambda k: mechanisms.OptimizedUnaryEncoding(k, 1),
+    "symmetric": lambda k: mechanisms.SymmetricUnaryEncoding(k, 1),
     "blocks": lambda k: block_hadamard(k, 1, [range(x, x + 1000) for x in range(0, k, 1000)]),
     "high-low": lambda k: high_low_hadamard(k, 1, range(1000)),
 }
@@ -61,7 +52,7 @@ def test_a_million_inputs(name: str, tmp_path: Path) -> None:
 
 
 def test_hadamard_response_on_more_than_half_a_million_inputs() -> None:
-    mechanism = HadamardResponse(600_000, 1)
+    mechanism = mechanisms.HadamardResponse(600_000, 1)
     reports = mechanism.privatize([599_999] * 20_000, rng=1)
     estimates = mechanism.frequencies(mechanism.tally(reports)).estimates
     assert mechanism.n_outputs == 1 << 20

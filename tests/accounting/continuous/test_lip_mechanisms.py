@@ -10,20 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign.accounting import (
-    LaplaceMechanism,
-    SamplingMechanism,
-    laplace_scale,
-    least_laplace_scale,
-    privacy_profile,
-)
+from mechdesign import accounting
 from mechdesign.prior import Prior
 from tests.strategies import examples
 
 VALUES, PRIOR = (0, 1, 2), Prior(["13/30", "10/30", "7/30"])
 
 
-def leakage_by_search(mechanism: LaplaceMechanism) -> float:
+def leakage_by_search(mechanism: accounting.LaplaceMechanism) -> float:
     """Return the largest |ln f_x(y) / g(y)| on a fine grid of reports."""
     x, b = np.array(mechanism.values), np.array(mechanism.scales)
     y = np.unique(np.concatenate([np.linspace(x.min() - 1, x.max() + 1, 5001), x]))
@@ -41,7 +35,7 @@ def test_the_leakage_is_the_largest_found(
     integers: list[int], counts: list[int], scale: float
 ) -> None:
     values, prior = [n / 4 for n in integers], Prior.from_counts(counts[: len(integers)])
-    made = LaplaceMechanism(values, prior, scale)
+    made = accounting.LaplaceMechanism(values, prior, scale)
     low, high = made.leakage()
     assert low <= leakage_by_search(made) + 1e-9 <= high + 2e-9 <= low + 3e-9
 
@@ -52,14 +46,14 @@ def test_the_formula_is_valid_and_the_least_scale_is_less(epsilon: float) -> Non
 
     From epsilon = ln(1 / p) on, (25) turns to D / epsilon, where the first branch still holds.
     """
-    scale, p = laplace_scale(VALUES, PRIOR, epsilon), float(min(PRIOR))
-    low, high = least_laplace_scale(VALUES, PRIOR, epsilon)
+    scale, p = accounting.laplace_scale(VALUES, PRIOR, epsilon), float(min(PRIOR))
+    low, high = accounting.least_laplace_scale(VALUES, PRIOR, epsilon)
     assert low < high <= low * (1 + 2e-9) < scale
-    assert LaplaceMechanism(VALUES, PRIOR, scale).leakage().high < epsilon
-    assert LaplaceMechanism(VALUES, PRIOR, high).leakage().high <= epsilon
-    assert LaplaceMechanism(VALUES, PRIOR, low * 0.999).leakage().low > epsilon
+    assert accounting.LaplaceMechanism(VALUES, PRIOR, scale).leakage().high < epsilon
+    assert accounting.LaplaceMechanism(VALUES, PRIOR, high).leakage().high <= epsilon
+    assert accounting.LaplaceMechanism(VALUES, PRIOR, low * 0.999).leakage().low > epsilon
     first = 2 / math.log((math.exp(epsilon) - p) / (1 - p))
-    assert LaplaceMechanism(VALUES, PRIOR, first).leakage().high <= epsilon
+    assert accounting.LaplaceMechanism(VALUES, PRIOR, first).leakage().high <= epsilon
     assert scale > first * 1.05 if epsilon > math.log(1 / p) else scale == pytest.approx(first)
 
 
@@ -72,26 +66,26 @@ def test_the_scale_of_the_formula_is_rounded_up(tenths: int, counts: list[int]) 
         p = Decimal(min(counts)) / sum(counts)
         inner = ((e.exp() - p) / (1 - p)).ln()
         scale = (len(counts) - 1) / (e if e >= (1 / p).ln() else inner)
-        found = Decimal(laplace_scale(values, prior, f"{tenths}/10"))
+        found = Decimal(accounting.laplace_scale(values, prior, f"{tenths}/10"))
         assert scale <= found <= scale * (1 + Decimal("1e-15"))
-    assert 1e99 < laplace_scale([0, 1], Prior(["1/2", "1/2"]), "1e-100") < 1.1e100
+    assert 1e99 < accounting.laplace_scale([0, 1], Prior(["1/2", "1/2"]), "1e-100") < 1.1e100
 
 
 def test_scales_that_depend_on_the_value_leak_without_limit() -> None:
     """(26) of TIFS: far from all values the ratio to the wider noise is unbounded."""
     scales = [2 / (0.3 * float(p) + 1) for p in PRIOR]
-    assert LaplaceMechanism(VALUES, PRIOR, scales).leakage().low == math.inf
+    assert accounting.LaplaceMechanism(VALUES, PRIOR, scales).leakage().low == math.inf
     y = np.exp(-np.abs(600.0 - np.array(VALUES)) / scales) / scales
     assert abs(np.log(y / (y @ PRIOR.array))).max() > 5
-    made = LaplaceMechanism(VALUES, PRIOR, [1, 2, 3])
+    made = accounting.LaplaceMechanism(VALUES, PRIOR, [1, 2, 3])
     assert made.expected_error() == pytest.approx(float(PRIOR.array @ [1, 2, 3]))
-    assert LaplaceMechanism(VALUES, PRIOR, 1e-6).leakage().high == pytest.approx(2e6)
+    assert accounting.LaplaceMechanism(VALUES, PRIOR, 1e-6).leakage().high == pytest.approx(2e6)
 
 
-def delta_on(k: int, mechanism: SamplingMechanism, epsilon: Fraction | str) -> float:
+def delta_on(k: int, mechanism: accounting.SamplingMechanism, epsilon: Fraction | str) -> float:
     """Return the exact delta of the mechanism on k equally likely inputs."""
     prior = Prior.uniform(k)
-    found = privacy_profile(mechanism.channel(prior), [epsilon], prior).lip
+    found = accounting.privacy_profile(mechanism.channel(prior), [epsilon], prior).lip
     return float(found[0])
 
 
@@ -101,13 +95,13 @@ def test_a_fine_discretization_has_its_delta_and_more_is_not_private(
     epsilon: str, delta: str
 ) -> None:
     """On k atoms delta is less by a multiple of 1/k, so it converges to that without atoms."""
-    best, promised = SamplingMechanism.best(epsilon, delta), float(delta)
+    best, promised = accounting.SamplingMechanism.best(epsilon, delta), float(delta)
     few, many = (delta_on(k, best, epsilon) for k in (16, 64))
     bound = 2 * math.expm1(float(epsilon)) + 1
     assert promised - bound / 64 <= many <= promised * (1 + 1e-12)
     assert few <= many
     assert best.delta(epsilon).high <= promised * (1 + 1e-12)
-    more = SamplingMechanism(min(best.keep * Fraction(1001, 1000), Fraction(1)))
+    more = accounting.SamplingMechanism(min(best.keep * Fraction(1001, 1000), Fraction(1)))
     assert best.keep == 1 or more.delta(epsilon).low > promised
 
 
@@ -117,9 +111,9 @@ def test_an_atom_lowers_the_leakage_as_in_the_theorem(keep: Fraction, epsilon: F
     k, grown, share = 5, math.exp(epsilon), float(keep)
     forward = max(0.0, share - (grown - 1 + share) / k) / grown
     backward = max(0.0, 1 - grown * (1 - share)) * (1 - 1 / k)
-    exact = delta_on(k, SamplingMechanism(keep), epsilon)
+    exact = delta_on(k, accounting.SamplingMechanism(keep), epsilon)
     assert exact == pytest.approx(max(forward, backward), abs=1e-12)
 
 
 def test_nothing_is_released_without_delta_and_all_with_delta_one() -> None:
-    assert [SamplingMechanism.best(2, delta).keep for delta in (0, 1)] == [0, 1]
+    assert [accounting.SamplingMechanism.best(2, delta).keep for delta in (0, 1)] == [0, 1]
