@@ -69,14 +69,27 @@ def among_sensitive(make: Callable[..., Mechanism]) -> Callable[..., HighLow]:
     return made
 
 
-block_hadamard = inside_blocks(HadamardResponse)
-block_projective_geometry = inside_blocks(ProjectiveGeometryResponse)
-block_randomized_response = inside_blocks(GeneralizedRandomizedResponse)
-block_subset_selection = inside_blocks(SubsetSelection)
-high_low_hadamard = among_sensitive(HadamardResponse)
-high_low_projective_geometry = among_sensitive(ProjectiveGeometryResponse)
-high_low_randomized_response = among_sensitive(GeneralizedRandomizedResponse)
-high_low_subset_selection = among_sensitive(SubsetSelection)
+INNER = (
+    HadamardResponse,
+    ProjectiveGeometryResponse,
+    GeneralizedRandomizedResponse,
+    SubsetSelection,
+)
+IN_BLOCKS = [inside_blocks(kind) for kind in INNER]
+AMONG_SENSITIVE = [among_sensitive(kind) for kind in INNER]
+
+(
+    block_hadamard,
+    block_projective_geometry,
+    block_randomized_response,
+    block_subset_selection,
+) = IN_BLOCKS
+(
+    high_low_hadamard,
+    high_low_projective_geometry,
+    high_low_randomized_response,
+    high_low_subset_selection,
+) = AMONG_SENSITIVE
 
 
 def mixed() -> ByComponent:

@@ -27,10 +27,9 @@ from mechdesign.mechanisms.base import WHOLE
 from mechdesign.reports import Tally
 from mechdesign.sampling import Source, source_of
 from tests.mechanisms_support import (
+    AMONG_SENSITIVE,
+    IN_BLOCKS,
     block_hadamard,
-    block_projective_geometry,
-    block_randomized_response,
-    block_subset_selection,
     check_budget,
     exact_table,
     high_low_hadamard,
@@ -44,12 +43,6 @@ from tests.strategies import examples
 
 Make = Callable[..., ByComponent]
 
-ALIKE: list[Make] = [
-    block_hadamard,
-    block_projective_geometry,
-    block_randomized_response,
-    block_subset_selection,
-]
 budgets = st.sampled_from([Fraction("0.05"), Fraction(1), Fraction(3)])
 
 
@@ -63,7 +56,7 @@ def size_of(blocks: list[list[int]]) -> int:
     return sum(map(len, blocks))
 
 
-@pytest.mark.parametrize("make", ALIKE)
+@pytest.mark.parametrize("make", IN_BLOCKS)
 @given(partitions(), budgets)
 @examples(8)
 def test_a_row_is_that_of_its_part(make: Make, blocks: list[list[int]], epsilon: Fraction) -> None:
@@ -166,13 +159,6 @@ def test_a_tally_of_something_else_is_refused() -> None:
 
 MakeHighLow = Callable[..., HighLow]
 Matrix = npt.NDArray[np.float64]
-
-ALL: list[MakeHighLow] = [
-    high_low_hadamard,
-    high_low_projective_geometry,
-    high_low_randomized_response,
-    high_low_subset_selection,
-]
 
 
 @st.composite
@@ -343,7 +329,7 @@ def test_the_size_is_the_best_and_its_estimates_too(s: int, others: int, epsilon
 
 def test_one_sensitive_input_is_mangat() -> None:
     """It always sends "0"; any other sends "0" with probability e**-eps, itself otherwise."""
-    for make in ALL:
+    for make in AMONG_SENSITIVE:
         mechanism = make(["a", "b", "c"], 1, ["b"])
         table, shrink = float_table(mechanism), np.exp(-1)
         keep = 1 - shrink

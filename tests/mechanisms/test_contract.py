@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,20 +37,16 @@ from mechdesign.mechanisms.set_system import LDPMechanism
 from mechdesign.reports import Tally
 from tests.kernel.laws.support import MADE
 from tests.mechanisms_support import (
+    AMONG_SENSITIVE,
+    IN_BLOCKS,
+    INNER,
     block_hadamard,
-    block_projective_geometry,
-    block_randomized_response,
-    block_subset_selection,
     check_budget,
     check_draws,
     check_moments,
     check_outputs,
     check_unbiased,
     exact_table,
-    high_low_hadamard,
-    high_low_projective_geometry,
-    high_low_randomized_response,
-    high_low_subset_selection,
     largest_ratio,
     mixed,
     scores,
@@ -65,13 +62,6 @@ OPTIONS: dict[type[LDPMechanism], tuple[int, Callable[[int], st.SearchStrategy[A
     SymmetricUnaryEncoding: (5, lambda _: st.sampled_from([{}, {"digits": 62}])),
 }
 """The most inputs to try, and the options for so many."""
-
-INNER = (
-    HadamardResponse,
-    ProjectiveGeometryResponse,
-    GeneralizedRandomizedResponse,
-    SubsetSelection,
-)
 
 
 @st.composite
@@ -333,17 +323,11 @@ BLOCKS, SENSITIVE = [(5, 1, [[0, 2, 4], [1], [3]])], [(5, 1, [1, 2, 4]), (3, 1, 
         (OptimizedUnaryEncoding, [(2, 1), (3, 1), (4, 1), (3, Fraction("0.3"))]),
         (SymmetricUnaryEncoding, [(2, 1), (3, 1), (4, 1), (3, Fraction("0.3"))]),
         (LIPRandomizedResponse, [(["a", "b", "c"], 1, Prior(["0.3", "0.3", "0.4"]))]),
-        (block_hadamard, BLOCKS),
-        (block_projective_geometry, BLOCKS),
-        (block_randomized_response, BLOCKS),
-        (block_subset_selection, BLOCKS),
+        *((make, BLOCKS) for make in IN_BLOCKS),
+        *((make, SENSITIVE) for make in AMONG_SENSITIVE),
         (mixed, [()]),
         (GeometricNoise, [(5, 1)]),
         (PlanarLaplace, [(Domain.grid(2, 3, "0.5"), 3)]),
-        (high_low_hadamard, SENSITIVE),
-        (high_low_projective_geometry, SENSITIVE),
-        (high_low_randomized_response, SENSITIVE),
-        (high_low_subset_selection, SENSITIVE),
     ],
 )
 def test_its_draws_follow_the_law(
@@ -359,6 +343,9 @@ def test_every_record_takes_as_many_words_whatever_was_before_it(made: Mechanism
     assert first[5] == second[5]
 
 
+FLAT = Prior.from_counts((50 + np.arange(1500) % 50).tolist())
+ROWS, FIRST = BlockLDP(1, np.arange(1750).reshape(70, 25).tolist()), HighLowLDP(2, range(40))
+
 MANY: dict[str, Callable[[], Mechanism]] = {
     "randomized response": lambda: GeneralizedRandomizedResponse(2000, 4),
     "Hadamard": lambda: HadamardResponse(43_750, 1),
@@ -366,21 +353,9 @@ MANY: dict[str, Callable[[], Mechanism]] = {
     "subsets": lambda: SubsetSelection(1000, 1),
     "optimized unary": lambda: OptimizedUnaryEncoding(1000, 1),
     "symmetric unary": lambda: SymmetricUnaryEncoding(1000, 1),
-    "LIP": lambda: LIPRandomizedResponse(
-        1500, 10, Prior.from_counts((50 + np.arange(1500) % 50).tolist())
-    ),
-    **{
-        f"blocks of {made.__name__}": lambda made=made: by_block(
-            made, 1750, BlockLDP(1, np.arange(1750).reshape(70, 25).tolist())
-        )
-        for made in INNER
-    },
-    **{
-        f"high-low {made.__name__}": lambda made=made: around_sensitive(
-            made, 2000, HighLowLDP(2, range(40))
-        )
-        for made in INNER
-    },
+    "LIP": lambda: LIPRandomizedResponse(1500, 10, FLAT),
+    **{f"blocks of {made.__name__}": partial(by_block, made, 1750, ROWS) for made in INNER},
+    **{f"high-low {made.__name__}": partial(around_sensitive, made, 2000, FIRST) for made in INNER},
 }
 
 
@@ -419,29 +394,22 @@ def test_it_is_saved_and_loaded(name: str, tmp_path: Path) -> None:
     assert all(made != other for key, other in MADE.items() if key != name)
 
 
-SAME = [
-    (SubsetSelection(6, 1), SubsetSelection(6, 1, size=2), SubsetSelection(6, 1, size=3)),
+AB = ["a", "b"]
+SAME: list[tuple[Callable[..., Mechanism], tuple[tuple[Any, ...], ...]]] = [
+    (SubsetSelection, ((6, 1), (6, 1, 2), (6, 1, 3))),
+    (OptimizedUnaryEncoding, ((5, 1), (5, 1, 2), (5, 1, 3))),
+    (HadamardResponse, ((20, 5, 3), (20, 5, 3), (20, 5, 1))),
+    (ProjectiveGeometryResponse, ((AB, 2, 3), (AB, "2", 3), (AB, 2, 2))),
     (
-        OptimizedUnaryEncoding(5, 1),
-        OptimizedUnaryEncoding(5, 1, digits=2),
-        OptimizedUnaryEncoding(5, 1, digits=3),
-    ),
-    (HadamardResponse(20, 5, 3), HadamardResponse(20, 5, 3), HadamardResponse(20, 5, 1)),
-    (
-        ProjectiveGeometryResponse(["a", "b"], 2, 3),
-        ProjectiveGeometryResponse(["a", "b"], "2", 3),
-        ProjectiveGeometryResponse(["a", "b"], 2, 2),
-    ),
-    (
-        LIPRandomizedResponse(2, 1, Prior(["0.4", "0.6"])),
-        LIPRandomizedResponse(2, 1, Prior(["2/5", "3/5"])),
-        LIPRandomizedResponse(2, 1, Prior(["0.6", "0.4"])),
+        LIPRandomizedResponse,
+        tuple((2, 1, Prior([p, 1 - p])) for p in map(Fraction, ("0.4", "2/5", "0.6"))),
     ),
 ]
 
 
-@pytest.mark.parametrize(("one", "same", "other"), SAME, ids=lambda made: made.name)
-def test_equal_parameters_make_equal_mechanisms(one: Any, same: Any, other: Any) -> None:
+@pytest.mark.parametrize(("make", "cases"), SAME)
+def test_equal_parameters_make_equal_mechanisms(make: Callable[..., Mechanism], cases: Any) -> None:
+    one, same, other = (make(*case) for case in cases)
     assert one == same != other
 
 
@@ -452,12 +420,7 @@ WRONG: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
     *((block_hadamard, (4, e, [[0, 1], [2, 3]]), "epsilon") for e in (0, 31, -1)),
     *(
         (among, arguments, words)
-        for among in (
-            high_low_hadamard,
-            high_low_projective_geometry,
-            high_low_randomized_response,
-            high_low_subset_selection,
-        )
+        for among in AMONG_SENSITIVE
         for arguments, words in (
             ((3, 1, [0, 1, 2]), "sensitive: expected an input that is not sensitive.*it is LDP"),
             ((3, 1, [5]), "sensitive: expected labels of the domain"),
