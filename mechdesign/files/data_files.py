@@ -12,7 +12,6 @@ import io
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -129,19 +128,15 @@ def _rows(path: Path, separator: str, where: str) -> Iterator[list[str]]:
             raise InputError(where, whole, "a damaged one", fault=fault) from None
 
 
-def _table(rows: Iterator[list[str]], where: str, of: str, most: float = inf) -> list[list[str]]:
-    """Return rows of equal length, at most ``most + 1`` of them."""
+def _table(rows: Iterator[list[str]], where: str, of: str) -> list[list[str]]:
+    """Return rows of equal length, within the limit on entries."""
     lines: list[list[str]] = []
-    entries = 0
     for n, line in enumerate(rows, 1):
         if lines and len(line) != len(lines[0]):
             expected = f"{len(lines[0])} cells in line {n}{of}, as in the first"
             raise InputError(where, expected, f"{len(line)}")
-        entries += len(line)
-        check_size("entries", entries, where)
+        check_size("entries", n * len(line), where)
         lines.append(line)
-        if n > most:
-            break
     return lines
 
 
@@ -166,29 +161,27 @@ def read_matrix(
     """
     file, m = DataFile(table, key, folder), len(columns)
     of = f" of {file.path.name}"
-    lines = _table(file.rows(), file.where, of, inf if rows is None else len(rows) + 1)
-    width = len(lines[0]) if lines else m
-    if width not in (m, m + 1):
+    lines = _table(file.rows(), file.where, of)
+    labels = (len(lines[0]) if lines else m) - m
+    if labels not in (0, 1):
         expected = f"{m} cells in each line, one for each column, and optionally a label"
-        raise InputError(file.where, expected, f"{width} in line 1{of}")
-    k = len(lines) - (width - m) if rows is None else len(rows)
-    if k < 1:
+        raise InputError(file.where, expected, f"{m + labels} in line 1{of}")
+    body = lines[labels:]
+    if rows is not None and len(body) != len(rows):
+        expected = f"{len(rows)} lines, one for each input, and a header if there are labels"
+        raise InputError(file.where, expected, f"{len(lines)} lines in {file.path.name}")
+    if not body:
         fault = f"{file.path.name} has no lines with numbers"
         raise InputError(file.where, "a line for each guess", "none", fault=fault)
-    if len(lines) != k + width - m:
-        expected = f"{k} lines, one for each input, and a header if there are labels"
-        more = "more than " * (len(lines) > k + 1)
-        given = f"{more}{min(len(lines), k + 1)} lines in {file.path.name}"
-        raise InputError(file.where, expected, given)
-    if width == m:
-        return _numbers(lines, file.where, of, 1)
+    numbers = _numbers([line[labels:] for line in body], file.where, of, 1 + labels)
+    if not labels:
+        return numbers
     order = _places(lines[0][1:], columns, f"{file.where}: header line{of}")
-    numbers = _numbers([line[1:] for line in lines[1:]], file.where, of, 2)
     found = [[row[column] for column in order] for row in numbers]
     if rows is None:
         return found
-    labels = f"{file.where}: column of labels in {file.path.name}"
-    return [found[x] for x in _places([line[0] for line in lines[1:]], rows, labels)]
+    key = f"{file.where}: column of labels in {file.path.name}"
+    return [found[x] for x in _places([line[0] for line in body], rows, key)]
 
 
 def _numbers(lines: list[list[str]], where: str, of: str, first: int) -> list[list[Exact]]:
