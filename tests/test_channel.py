@@ -207,7 +207,7 @@ def test_invalid_matrices_of_integers_are_refused(rows: Any, match: str) -> None
     [
         ([[0.5, 0.4]], r"matrix\[0\]: expected a row that sums to 1, given sum 0.9"),
         ([[0.5, 0.5 + 2e-9]], r"matrix\[0\]: expected a row that sums to 1"),
-        ([[1.5, -0.5]], r"matrix\[0\]\[1\]: expected a number >= 0"),
+        ([[1.5, -0.5]], r"matrix\[0\]\[1\]: expected a finite number >= 0"),
         ([[math.nan, 1]], r"matrix\[0\]\[0\]"),
         ([[math.inf, 0]], r"matrix\[0\]\[0\]"),
         ([["x"]], r"matrix\[0\]\[0\]"),

@@ -16,8 +16,9 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator
 
 from mechdesign._typing import BoolArray, FloatArray
-from mechdesign.errors import InputError, SolverError, shown
+from mechdesign.errors import SolverError
 from mechdesign.estimation.report_models import DistinctReports
+from mechdesign.exact import as_fraction
 from mechdesign.solver_guard import called, check_product, checked
 
 Columns: TypeAlias = FloatArray | LinearOperator
@@ -216,6 +217,5 @@ def _wanted_gap(tolerance: Any, observed: DistinctReports) -> float:
         if not observed.is_written:
             return FAST_TOLERANCE
         return max(LEAST_TOLERANCE, min(LARGEST_TOLERANCE, 1e-3 / observed.total))
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance > 0:
-        raise InputError("tolerance", "a number > 0, in nats per report", shown(tolerance))
-    return float(tolerance)
+    expected = "a number > 0, in nats per report"
+    return float(as_fraction(tolerance, "tolerance", expected=expected, above=0))

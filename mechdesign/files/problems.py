@@ -312,9 +312,8 @@ def _check_no_near_miss(table: Table, where: str, key: str) -> None:
 def _expected(section: Table) -> Expected:
     table_of(section, "expected", ("value",), "rtol")
     value = as_fraction(section["value"], "expected.value")
-    rtol = as_fraction(section.get("rtol", Decimal("1e-6")), "expected.rtol")
-    if rtol < 0:
-        raise InputError("expected.rtol", "a number >= 0", shown(section["rtol"]))
+    rtol = section.get("rtol", Decimal("1e-6"))
+    rtol = as_fraction(rtol, "expected.rtol", expected="a number >= 0", least=0)
     return Expected(float(value), float(rtol))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -122,28 +123,25 @@ class NearestPoint:
         None for a text that is not a pair of numbers, or not a place on the Earth.
         """
         found: list[int | None] = [None] * len(texts)
-        import numpy as np
-
-        pairs = [PAIR.fullmatch(text) for text in texts]
-        some = [n for n, pair in enumerate(pairs) if pair is not None and self._is_place(pair)]
-        if not some:
+        pairs = {n: pair for n, text in enumerate(texts) if (pair := self._pair(text))}
+        if not pairs:
             return found
-        heres = [self._place(float(pairs[n][1]), float(pairs[n][2])) for n in some]  # type: ignore[index]
-        answers = self._tree.query(np.array(heres), k=[1, 2])
-        apart, nearest = (np.asarray(answer).tolist() for answer in answers)
-        for n, here, distances, (near, _) in zip(some, heres, apart, nearest, strict=True):
-            slack = ROUNDING * (self._scale + max(map(abs, here)) + distances[0])
-            if distances[0] + slack < distances[1]:
-                found[n] = near
-            else:
-                found[n] = self._decide(pairs[n], here, distances[0] + slack)  # type: ignore[arg-type]
+        heres = [self._place(float(pair[1]), float(pair[2])) for pair in pairs.values()]
+        apart, nearest = (answer.tolist() for answer in self._tree.query(heres, k=[1, 2]))
+        for (n, pair), here, (d, next_d), (near, _) in zip(
+            pairs.items(), heres, apart, nearest, strict=True
+        ):
+            within = d + ROUNDING * (self._scale + max(map(abs, here)) + d)
+            found[n] = near if within < next_d else self._decide(pair, here, within)
         return found
 
-    def _is_place(self, pair: re.Match[str]) -> bool:
-        first, second = float(pair[1]), float(pair[2])
-        if self._on_earth:
-            return abs(first) <= 90 and abs(second) <= 180
-        return math.isfinite(first) and math.isfinite(second)
+    def _pair(self, text: str) -> re.Match[str] | None:
+        pair = PAIR.fullmatch(text)
+        if pair is None:
+            return None
+        first, second = abs(float(pair[1])), abs(float(pair[2]))
+        most = (90, 180) if self._on_earth else (sys.float_info.max,) * 2
+        return pair if first <= most[0] and second <= most[1] else None
 
     def _decide(self, pair: re.Match[str], here: tuple[float, ...], within: float) -> int:
         """Return the nearest of the points within a distance in doubles."""

@@ -59,9 +59,6 @@ def rounded_rows(matrix: Sequence[Sequence[Any]]) -> list[list[int]]:
             raise InputError(f"matrix[{x}]", expected, len(given))
         row = [_entry_of(entry, f"matrix[{x}][{y}]") for y, entry in enumerate(given)]
         total = sum(row, Fraction(0))
-        for y, entry in enumerate(row):
-            if entry < 0:
-                raise InputError(f"matrix[{x}][{y}]", "a number >= 0", float(entry))
         if abs(total - 1) > ROW_TOLERANCE:
             raise InputError(f"matrix[{x}]", "a row that sums to 1", f"sum {float(total):.12g}")
         rows.append(_round_row([entry / total for entry in row]))
@@ -72,7 +69,7 @@ def _entry_of(value: Any, key: str) -> Fraction:
     """Return an exact probability; floats too small to matter, which solvers leave, are 0."""
     if isinstance(value, float) and abs(value) < DUST:
         return Fraction(0)
-    return as_fraction(value, key)
+    return as_fraction(value, key, expected="a finite number >= 0", least=0)
 
 
 def _rows(numerators: Any) -> list[list[int]]:

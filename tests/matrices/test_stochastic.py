@@ -56,7 +56,7 @@ def test_other_integers_are_refused(numerators: Any, message: str) -> None:
     ("matrix", "message"),
     [
         ([[1, 0], [1]], "2 entries"),
-        ([[1.5, -0.5]], r"matrix\[0\]\[1\]: expected a number >= 0"),
+        ([[1.5, -0.5]], r"matrix\[0\]\[1\]: expected a finite number >= 0"),
         ([[0.5, 0.4]], "sums to 1"),
         ([[float("nan"), 1]], "a finite number"),
     ],
