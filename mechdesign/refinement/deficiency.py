@@ -16,7 +16,6 @@ refinement: Gleixner, Steffy and Wolter 2016).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -26,6 +25,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import LimitError, SolverError
+from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.refinement.linear_system import Equation, solved
 from mechdesign.solver_guard import called, checked
 
@@ -186,38 +186,33 @@ class _Program:
         """Return the decision problem of the dual variables if it is an exact separation."""
         weights = self.dual[self._balance]
         weights = weights - weights.min(axis=1)[:, None]
-        total = sum(weights.max(axis=1))
-        if not total:
+        if not weights.any():
             return None
-        weights = weights / total
-        gap = self._gap(weights)
+        weights, first, second = self._worth(weights)
+        gap = second - first
         if gap <= 0:
             return None
-        whole = 1
-        while whole < 10**12:
-            whole *= 10
-            rounded = np.array([Fraction(round(v * whole), whole) for v in weights.flat])
-            rounded = rounded.reshape(weights.shape)
-            sizes = sum(rounded.max(axis=1))
-            if sizes and self._gap(rounded / sizes) >= SHARE_KEPT * gap:
-                weights = rounded / sizes
+        for digits in range(1, 13):
+            rounded = np.frompyfunc(round, 2, 1)(weights, digits)
+            found = self._worth(rounded) if rounded.any() else (weights, 0, 0)
+            if found[2] - found[1] >= SHARE_KEPT * gap:
+                weights, first, second = found
                 break
         prior = tuple(weights.max(axis=1))
         gain = tuple(
             tuple(v / p if p else Fraction(0) for v in row)
             for row, p in zip(weights, prior, strict=True)
         )
-        first, second = self._worth(weights)
         return Separation(prior, gain, first, second, *self._nearest())
 
-    def _worth(self, weights: Any) -> tuple[Fraction, Fraction]:
-        """Return the best expected gain from A, and that from the outputs of B as actions."""
-        A, B = self._exact
-        return sum((A.T @ weights).max(axis=1), Fraction(0)), (weights * B).sum()
+    def _worth(self, weights: Any) -> tuple[Any, Fraction, Fraction]:
+        """Return weights with a prior of sum 1, and the expected gains from A and of B's outputs.
 
-    def _gap(self, weights: Any) -> Fraction:
-        first, second = self._worth(weights)
-        return second - first
+        The outputs of A are used as well as possible, those of B are the actions.
+        """
+        A, B = self._exact
+        weights = weights / sum(weights.max(axis=1))
+        return weights, sum((A.T @ weights).max(axis=1), Fraction(0)), (weights * B).sum()
 
     def _nearest(self) -> tuple[tuple[tuple[Fraction, ...], ...], Fraction]:
         """Return a row-stochastic W, and the largest total variation between A W and B."""
@@ -231,6 +226,5 @@ class _Program:
 
 def _whole(terms: dict[int, Fraction], right: Fraction) -> Equation:
     """Return an equation multiplied by its common denominator."""
-    unit = math.lcm(right.denominator, *(v.denominator for v in terms.values()))
-    scaled = {j: v.numerator * (unit // v.denominator) for j, v in terms.items()}
-    return scaled, right.numerator * (unit // right.denominator)
+    (whole, *scaled), _ = over_one_denominator((right, *terms.values()))
+    return dict(zip(terms, scaled, strict=True)), whole
