@@ -7,7 +7,6 @@ import contextlib
 import io
 import json
 import mimetypes
-import shutil
 import sys
 import threading
 import webbrowser
@@ -57,17 +56,11 @@ def page_folder() -> Path:
     for place in PLACES:
         if (place / "index.html").is_file():
             return place
-    build = "cd docs/explorer && npm ci && npm run build"
-    if not (LIBRARY.parent / "docs" / "explorer").is_dir():
-        hint = "a wheel has it"
-    else:
-        hint = (
-            build if shutil.which("npm") else f"install Node from https://nodejs.org, then {build}"
-        )
-    fault = "the explorer is not built"
-    if not shutil.which("npm"):
-        fault += ", and Node, which builds it, is not installed"
-    raise InputError("explore", "the built page", "none", hint, fault)
+    hint = "a wheel has it"
+    if (LIBRARY.parent / "docs" / "explorer").is_dir():
+        build = "cd docs/explorer && npm ci && npm run build"
+        hint = f"with Node from https://nodejs.org: {build}"
+    raise InputError("explore", "the built page", "none", hint, "the explorer is not built")
 
 
 def _given(file: Path) -> bytes:

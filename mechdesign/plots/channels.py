@@ -33,8 +33,6 @@ MOST_BARS = 60
 """Maximum number of bars; with more, or with more inputs than colors, a map is drawn."""
 
 WIDTH = 0.8
-LEVEL = 40
-"""Maximum total length of horizontal labels below the axis."""
 
 
 def dense_channel(given: Any) -> Channel:
@@ -67,8 +65,6 @@ def plot_channel(
     probability_map(ax, matrix)
     label_axis(ax.xaxis, channel.outputs)
     label_axis(ax.yaxis, channel.inputs.labels)
-    if channel.shape[1] > MOST_NUMBERS // 2 and any(len(str(y)) > 3 for y in channel.outputs):
-        ax.tick_params(axis="x", rotation=90)
     if max(channel.shape) <= MOST_NUMBERS:
         from matplotlib.patheffects import withStroke
 
@@ -118,8 +114,6 @@ def plot_posterior(
         _bars(ax, channel, prior, posterior)
     else:
         _map(ax, channel, prior, posterior)
-    if sum(len(short(y)) for y in channel.outputs) > LEVEL and len(channel.outputs) > 2:
-        ax.tick_params(axis="x", rotation=90)
     label_axis(ax.xaxis, channel.outputs)
     return ax
 

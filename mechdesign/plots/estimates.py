@@ -19,11 +19,10 @@ from mechdesign.plots.style import BLUE, GREY, SKY, TRUTH, label_axis, titled_ax
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_BARS, MOST_LEVEL = 40, 12
-"""Maximum number of inputs for bars, and for horizontal labels."""
+MOST_BARS = 40
+"""Maximum number of inputs for bars."""
 
 SIZE = (6.4, 5.2)
-MOST_TICKS = 12
 MOST_NAMED = 24
 """Maximum number of points for which indices are drawn."""
 
@@ -90,8 +89,6 @@ def _draw_inputs(estimate: Estimate, ax: Axes, confidence: float) -> None:
         ax.step(places, estimate.values, where="mid", color=BLUE, linewidth=1, label="estimate")
     ax.set_ylabel(f"frequency among the {estimate.target}")
     label_axis(ax.xaxis, estimate.inputs.labels)
-    if len(places) > MOST_LEVEL and any(len(str(x)) > 2 for x in estimate.inputs):
-        ax.tick_params(axis="x", rotation=90)
 
 
 def has_map(domain: Domain) -> bool:
@@ -154,8 +151,8 @@ def _grid(ax: Axes, numbers: FloatArray, domain: Domain) -> Any:
     rows, columns = domain.grid_shape or (1, len(domain))
     image = ax.imshow(numbers.reshape(rows, columns), interpolation="nearest", **_colors(numbers))
     ax.set(xlabel="column", ylabel="row")
-    for axis, size in ((ax.xaxis, columns), (ax.yaxis, rows)):
-        axis.set_ticks(range(0, size, -(-size // MOST_TICKS)))
+    label_axis(ax.xaxis, range(columns))
+    label_axis(ax.yaxis, range(rows))
     return image
 
 

@@ -25,8 +25,8 @@ PALE = "#e6e6e6"
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 
 MOST_TICKS = 24
-LONGEST = 16
-"""Maximum length of a label."""
+LONGEST, LEVEL = 16, 40
+"""Maximum length of a label, and of all horizontal labels below an axis together."""
 
 SIZE = (6.0, 4.8)
 """Figure size in inches, which notebooks show without scaling."""
@@ -93,9 +93,10 @@ def short(label: Any) -> str:
 
 def label_axis(axis: Any, labels: Sequence[Any]) -> None:
     """Label the positions 0, 1, 2, ... on an axis, skipping some if there are many."""
-    step = -(-len(labels) // MOST_TICKS)
-    places = range(0, len(labels), step)
-    axis.set_ticks(list(places), [short(labels[place]) for place in places])
+    places = range(0, len(labels), -(-len(labels) // MOST_TICKS))
+    texts = [short(labels[place]) for place in places]
+    upright = axis.axis_name == "x" and len(texts) > 2 and sum(map(len, texts)) > LEVEL
+    axis.set_ticks(list(places), texts, rotation=90 if upright else 0)
 
 
 def check_picture_name(path: str | os.PathLike[str]) -> Path:
