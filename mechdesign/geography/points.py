@@ -126,8 +126,9 @@ class NearestPoint:
         pairs = {n: pair for n, text in enumerate(texts) if (pair := self._pair(text))}
         if not pairs:
             return found
-        heres = [self._place(float(pair[1]), float(pair[2])) for pair in pairs.values()]
-        apart, nearest = (answer.tolist() for answer in self._tree.query(heres, k=[1, 2]))
+        heres: Any = [self._place(float(pair[1]), float(pair[2])) for pair in pairs.values()]
+        answers: Any = self._tree.query(heres, k=[1, 2])
+        apart, nearest = (answer.tolist() for answer in answers)
         for (n, pair), here, (d, next_d), (near, _) in zip(
             pairs.items(), heres, apart, nearest, strict=True
         ):

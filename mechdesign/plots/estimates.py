@@ -23,6 +23,7 @@ MOST_BARS = 40
 """Maximum number of inputs for bars."""
 
 SIZE = (6.4, 5.2)
+MOST_TICKS = 12
 MOST_NAMED = 24
 """Maximum number of points for which indices are drawn."""
 
@@ -151,8 +152,8 @@ def _grid(ax: Axes, numbers: FloatArray, domain: Domain) -> Any:
     rows, columns = domain.grid_shape or (1, len(domain))
     image = ax.imshow(numbers.reshape(rows, columns), interpolation="nearest", **_colors(numbers))
     ax.set(xlabel="column", ylabel="row")
-    label_axis(ax.xaxis, range(columns))
-    label_axis(ax.yaxis, range(rows))
+    for axis, size in ((ax.xaxis, columns), (ax.yaxis, rows)):
+        axis.set_ticks(range(0, size, -(-size // MOST_TICKS)))
     return image
 
 

@@ -194,7 +194,7 @@ class _Program:
             return None
         for digits in range(1, 13):
             rounded = np.frompyfunc(round, 2, 1)(weights, digits)
-            found = self._worth(rounded) if rounded.any() else (weights, 0, 0)
+            found = self._worth(rounded) if rounded.any() else (weights, first, first)
             if found[2] - found[1] >= SHARE_KEPT * gap:
                 weights, first, second = found
                 break
