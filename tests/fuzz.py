@@ -15,6 +15,7 @@ import collections
 import contextlib
 import copy
 import gzip
+import importlib
 import io
 import json
 import multiprocessing
@@ -48,6 +49,13 @@ KILLED_AFTER = 10
 MOST_ADDRESSES = 3 << 30
 """Bytes of address space beyond those before a case."""
 
+
+USED = (
+    *("mechdesign.cli.design", "mechdesign.cli.records", "mechdesign.designs.design"),
+    *("mechdesign.collection.records.privatize", "mechdesign.estimation.estimate"),
+    "mechdesign.files.mechanisms",
+)
+"""Modules that commands import when they need them."""
 
 LONG = 20_000
 """Characters of the longest honest file that is changed."""
@@ -442,9 +450,8 @@ def main() -> int:
     parser.add_argument("--only", type=int, metavar="NUMBER")
     parser.add_argument("--keep", type=Path, metavar="FOLDER")
     options = parser.parse_args()
-    import mechdesign.cli.design  # noqa: F401 - so that no case pays for it
-    from mechdesign.designs.design import design  # noqa: F401
-
+    for module in USED:  # so that no case pays for it
+        importlib.import_module(module)
     # apart: a solver that has run here leaves threads, which no fork has
     cases = Cases(apart(saved_files, options.step), options.seed)
     if options.only is not None:
