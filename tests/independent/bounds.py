@@ -32,7 +32,6 @@ from tests.independent.statement import (
     Part,
     Row,
     Statement,
-    always,
     ratios,
     unit,
 )
@@ -141,7 +140,7 @@ def estimated(aim: Aim, table: Any, k: int) -> Aim:
     """Return a gain of squares, less than which no risk is: any multiple of p may be added."""
     need(aim.form == "risk" and aim.weights is not None, "a risk")
     keys(table, ["kind", "vectors"], ["tangents"])
-    p = aim.weights or ()
+    p = aim.weights
     rows = [tuple(Fraction(v) for v in numbers(row)) for row in sequence(table["vectors"], k)]
     need(len(p) == k and min(p) > 0 and all(len(row) == k for row in rows), "k vectors")
     weights, constant, factor = [ONE] * k, -dot(p, p), ONE
@@ -253,7 +252,7 @@ def implied(s: Statement, alone: Any) -> Statement:
         return replace(s, cone=[*s.cone, more])
     need(k > 1 and len(least) == k * (k - 1), "ratios of all pairs")
     most = max(least.values())
-    return replace(s, cone=[ratios(k, always(exactly(most)))])
+    return replace(s, cone=[ratios(k, lambda *_: exactly(most))])
 
 
 def represented(s: Statement, r: list[int]) -> Statement:
@@ -285,15 +284,12 @@ def linearized(s: Statement, table: Any) -> Program:
     kind, aim, k = table.get("kind"), s.aim, s.k
     if kind == "costs":
         need(aim.form == "loss" and aim.weights is not None, "a mean loss")
-        w = aim.weights or ()
-        need(len(w) == k, "weights")
-        return Program(
-            ZERO, [[a * c[0] for a, c in zip(w, cost, strict=True)] for cost in aim.costs]
-        )
+        need(len(aim.weights) == k, "weights")
+        costs = [[a * c[0] for a, c in zip(aim.weights, d, strict=True)] for d in aim.costs]
+        return Program(ZERO, costs)
     if kind in ("gain", "boxes"):
         need(aim.form == "gain" and aim.gain is not None, "a gain")
-        gain = aim.gain
-        return Program(aim.constant, [], gain=lambda q: gain(q)[0])
+        return Program(aim.constant, [], gain=lambda q: aim.gain(q)[0])
     if kind == "decoders":
         need(aim.form == "gain" and len(aim.vectors) == 1, "one square")
         p, v = aim.p, aim.vectors[0]
@@ -305,7 +301,7 @@ def linearized(s: Statement, table: Any) -> Program:
     if kind == "readings":
         need(aim.form == "reading" and aim.weights is not None, "a mean variance")
         keys(table, ["kind", "probes", "slopes"])
-        w, f = aim.weights or (), aim.values
+        w, f = aim.weights, aim.values
         m = tuple(Fraction(v) for v in numbers(table["slopes"]))
         need(len(m) == k, "a slope for each input")
         probes = [exact(a) for a in sequence(table["probes"])]
@@ -507,7 +503,7 @@ def entropy(s: Statement, table: Any) -> Price:
     pairs = [(s.limits[index(n, len(s.limits))], exact(v)) for n, v in table["multipliers"]]
     need(pairs and all(a.prior is not None and v > 0 for a, v in pairs), "information")
     need(len({a.prior for a, _ in pairs}) == 1, "one prior")
-    p, v, b = pairs[0][0].prior or (), sum(m for _, m in pairs), numbers(table["levels"])
+    p, v, b = pairs[0][0].prior, sum(m for _, m in pairs), numbers(table["levels"])
     need(len(b) == s.k, "a level for each input")
 
     def price(cost: Sequence[Fraction], u: Sequence[Fraction]) -> list[Fraction]:
@@ -522,17 +518,12 @@ def entropy(s: Statement, table: Any) -> Price:
     return price
 
 
-def only_gains(s: Statement, table: Any) -> Price:
-    need(False, "a gain")
-    raise AssertionError
-
-
 ORACLES: dict[str, Callable[[Statement, Any], Price]] = {
     "orthant": orthant,
     "line": line,
     "one-budget": one_budget,
     "knapsack": along,
     "rays": along,
-    "products": only_gains,
+    "products": lambda *_: need(False, "a gain"),
     "entropy": entropy,
 }

@@ -37,7 +37,7 @@ from tests.independent.reading import (
     text,
     whole,
 )
-from tests.independent.statement import Aim, Notion, Problem, read_problem
+from tests.independent.statement import Aim, Notion, Problem, private, read_problem
 
 __all__ = ["RefusedError", "Unable", "check", "check_privacy", "columns_of", "proved"]
 
@@ -64,20 +64,25 @@ def check(document: Any) -> None:
         return
     keys(document, TOP, CLAIMED | WORDS | {"certificate"})
     problem = read_problem(document["problem"])
-    columns, outputs = columns_of(document["channel"], problem.inputs)
+    columns, used = columns_and_places(document, problem)
     check_privacy(document["privacy"], problem, columns)
     aim = problem.statement.aim
     need(document["sense"] == ("maximize" if aim.sign < 0 else "minimize"), "the sense")
     need(document["objective"] == document["problem"]["utility"]["objective"], "the objective")
-    used = list(range(len(columns)))
-    if problem.outputs is not None and not aim.free:
-        need(set(outputs) <= set(problem.outputs), "outputs that are allowed")
-        used = [problem.outputs.index(y) for y in outputs]
     check_decoder(document, problem, columns)
     low, high = value(aim, columns, used, document["channel"])
     ends = (low, high) if aim.sign > 0 else (-high, -low)
     need(close(document["value"], ends), "the value")
     check_bound(document, problem, max(abs(low), abs(high)))
+
+
+def columns_and_places(document: Any, problem: Problem) -> tuple[list[Vector], list[int]]:
+    """Return the exact columns, and the place of each among the outputs that are allowed."""
+    columns, outputs = columns_of(document["channel"], problem.inputs)
+    if problem.outputs is None or problem.statement.aim.free:
+        return columns, list(range(len(columns)))
+    need(set(outputs) <= set(problem.outputs), "outputs that are allowed")
+    return columns, [problem.outputs.index(y) for y in outputs]
 
 
 def check_bound(document: dict[str, Any], problem: Problem, size: Fraction) -> None:
@@ -128,10 +133,9 @@ def check_privacy(stated: Any, problem: Problem, columns: list[Vector]) -> None:
         for key in {"epsilon", "delta"} & set(notion.table):
             need(claim(table[key]) == claim(float(getattr(notion, key))), key)
         cone, limits = notion.stated()
-        rows = [row for part in cone for row in part.rows.values()]
-        private = all(row.holds(q) for row in rows for q in columns)
-        need(private and all(v.holds(columns) for v in limits), f"not private: {notion.name}")
-        check_leakage(notion, columns, table["leakage"], bool(rows or limits))
+        need(private(cone, limits, columns), f"not private: {notion.name}")
+        bounds = bool(limits) or any(part.rows for part in cone)
+        check_leakage(notion, columns, table["leakage"], bounds)
 
 
 def check_leakage(notion: Notion, columns: list[Vector], stated: Any, bounds: bool) -> None:
@@ -222,8 +226,7 @@ def loss(aim: Aim, columns: list[Vector], used: list[int]) -> Interval:
     for end in (0, 1):
         costs = [tuple(c[end] for c in cost) for cost in aim.costs]
         if aim.free:
-            w = aim.weights or ()
-            weighed = [tuple(a * b for a, b in zip(w, q, strict=True)) for q in columns]
+            weighed = [tuple(a * b for a, b in zip(aim.weights, q, strict=True)) for q in columns]
             ends.append(sum(min(dot(c, q) for c in costs) for q in weighed))
             continue
         pairs = [(costs[y], q) for y, q in zip(used, columns, strict=True)]
@@ -236,11 +239,8 @@ def readings(channel: dict[str, Any], m: int) -> Vector:
     table = keys(channel.get("readings"), ["numerators", "denominator"])
     bottom = whole(table["denominator"])
     need(bottom > 0, "a denominator")
-    tops = [
-        -whole(t[1:]) if text(t).startswith("-") else whole(t)
-        for t in sequence(table["numerators"], m)
-    ]
-    v = tuple(Fraction(top, bottom) for top in tops)
+    tops = map(text, sequence(table["numerators"], m))
+    v = tuple(Fraction(whole(t.removeprefix("-")), bottom * (-1) ** (t[:1] == "-")) for t in tops)
     if "decoder" in channel:
         off = max(max(map(abs, v)) / 10**12, LEAST_DOUBLE)
         told = zip(sequence(channel["decoder"], m), v, strict=True)
@@ -300,10 +300,8 @@ def inverse(M: list[list[Fraction]]) -> list[list[Fraction]]:
 def claims_of(document: dict[str, Any]) -> dict[str, Any]:
     """Return what a file of a channel could claim, were its problem and its channel meant so."""
     problem = read_problem(document["problem"])
-    columns, outputs = columns_of(document["channel"], problem.inputs)
-    aim, used = problem.statement.aim, list(range(len(columns)))
-    if problem.outputs is not None and not aim.free:
-        used = [problem.outputs.index(y) for y in outputs]
+    columns, used = columns_and_places(document, problem)
+    aim = problem.statement.aim
     high = value(aim, columns, used, document["channel"])[1]
     claims: dict[str, Any] = {"value": float(high if aim.sign > 0 else -high), "privacy": []}
     claims["sense"] = "maximize" if aim.sign < 0 else "minimize"

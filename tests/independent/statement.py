@@ -100,11 +100,7 @@ class Limit:
     prior: Prior | None = None
 
     def most(self, up: bool) -> Fraction:
-        return (
-            max(e * self.limit for e in exp_of(self.exponent))
-            if up
-            else min(e * self.limit for e in exp_of(self.exponent))
-        )
+        return (max if up else min)(e * self.limit for e in exp_of(self.exponent))
 
     def holds(self, columns: Sequence[Vector]) -> bool:
         if self.prior is not None:
@@ -189,13 +185,6 @@ def ratios(
     return Part(rows, "ratio", prior is not None)
 
 
-def always(exponent: Interval) -> Callable[[int, int], Interval]:
-    def at(x: int, z: int) -> Interval:
-        return exponent
-
-    return at
-
-
 def lifts(
     sides: dict[str, Fraction], priors: Sequence[Prior], B: list[Vector] | None = None
 ) -> Part:
@@ -218,6 +207,11 @@ def pulled(part: Part, B: list[Vector]) -> Part:
 
     rows = {key: Row(back(r.left), back(r.right), r.exponent) for key, r in part.rows.items()}
     return replace(part, rows=rows, matrix=B)
+
+
+def private(cone: Sequence[Part], limits: Sequence[Limit], columns: Sequence[Vector]) -> bool:
+    rows = [row for part in cone for row in part.rows.values()]
+    return all(r.holds(q) for r in rows for q in columns) and all(v.holds(columns) for v in limits)
 
 
 def fillings(low: Sequence[Fraction], high: Sequence[Fraction], total: Fraction) -> list[Vector]:
@@ -324,35 +318,22 @@ class Notion:
         if self.name not in NAMED:
             cone = [own_part(part, len(inputs)) for part in sequence(self.table.get("cone", []))]
             limits = [own_limit(v, len(inputs)) for v in sequence(self.table.get("limits", []))]
-            if self.epsilon is not None:
-                factor = t / self.epsilon if self.epsilon else ONE
-                return self._moved(cone, limits, factor, ZERO)
-            return self._moved(cone, limits, ONE, t)
-        guesses = self.name in ("g-vulnerability", "attack-error")
-        part, limits = self._named(
-            inputs, prior, t if guesses or self.epsilon is not None else ZERO
-        )
-        cone = [] if part is None else [part if B is None else pulled(part, B)]
+            factor = t / self.epsilon if self.epsilon else ONE
+            by = t if self.epsilon is None else ZERO
+            return [p.moved(factor, by) for p in cone], [v.moved(factor, by) for v in limits]
+        if self.epsilon is None and self.name not in ("g-vulnerability", "attack-error"):
+            part, limits = self._named(inputs, prior, ZERO)
+            part, limits = part and part.moved(ONE, t), [v.moved(ONE, t) for v in limits]
+        else:
+            part, limits = self._named(inputs, prior, t)
         need(B is None or not limits, "a limit on a secret")
-        if self.epsilon is not None or guesses:
-            return cone, limits
-        return self._moved(cone, limits, ONE, t)
+        return [] if part is None else [part if B is None else pulled(part, B)], limits
 
     def stated(self) -> tuple[list[Part], list[Limit]]:
         return self.at(ZERO if self.epsilon is None else self.epsilon)
 
-    @staticmethod
-    def _moved(
-        cone: list[Part], limits: list[Limit], factor: Fraction, by: Fraction
-    ) -> tuple[list[Part], list[Limit]]:
-        return [p.moved(factor, by) for p in cone], [v.moved(factor, by) for v in limits]
-
-    def holds(self, columns: list[Vector], t: Fraction) -> bool:
-        cone, limits = self.at(t)
-        rows = [row for part in cone for row in part.rows.values()]
-        return all(r.holds(q) for r in rows for q in columns) and all(
-            v.holds(columns) for v in limits
-        )
+    def holds(self, columns: Sequence[Vector], t: Fraction) -> bool:
+        return private(*self.at(t), columns)
 
     def _secret(self, table: Any) -> tuple[Inputs, Prior, list[Vector]]:
         table, prior = keys(table, ["values", "given_input"]), self._prior()
@@ -377,7 +358,7 @@ class Notion:
         name, table, k = self.name, self.table, len(inputs)
         every, zero = exactly(t), (ZERO,) * k
         if name == "ldp" or (name == "approximate-ldp" and not self.delta):
-            return ratios(k, always(every)), []
+            return ratios(k, lambda *_: every), []
         if name == "high-low":
             chosen = [inputs.at(v) for v in sequence(table["sensitive"])]
             need(chosen and len(set(chosen)) == len(chosen), "sensitive inputs")
@@ -393,7 +374,7 @@ class Notion:
             return ratios(k, lambda x, z: times(far[x][z], t)), []
         if name == "maximal-leakage":
             if not t:
-                return ratios(k, always(every)), []
+                return ratios(k, lambda *_: every), []
             return None, [Limit([Row(unit(x, k), zero, every) for x in range(k)], ONE)]
         if name in ("bounded-prior-lip", "bounded-prior-pml", "bounded-prior-lift"):
             own = name == "bounded-prior-lift"
@@ -409,7 +390,7 @@ class Notion:
         prior = self._prior() if p is None else p
         if name == "differential-identifiability":
             need(min(prior) > 0, "a prior without zeros")
-            return ratios(k, always(every), prior), []
+            return ratios(k, lambda *_: every, prior), []
         if name in ("lip", "pml", "lift") or (name == "approximate-lip" and not self.delta):
             return lifts(self._sides(t), [prior]), []
         if name == "mutual-information":
@@ -467,12 +448,10 @@ class Notion:
             need(self.name == "attack-error", "a notion")
             far = distances(self.table["distance"], inputs)
             parts = [
-                tuple(row[z][0] * m for row, m in zip(far, p, strict=True))
-                for z in range(len(far[0]))
+                Row(zero, tuple(d[0] * m for d, m in zip(column, p, strict=True)), exactly(ZERO))
+                for column in zip(*far, strict=True)
             ]
-            yield Limit(
-                [Row(zero, a, exactly(ZERO)) for a in parts], t - exact(self.table["least"])
-            )
+            yield Limit(parts, t - exact(self.table["least"]))
 
 
 def budget(value: Any) -> Interval | None:
@@ -517,11 +496,8 @@ def own_part(table: Any, k: int) -> Part:
     kind = table.get("kind")
     if kind == "ratio":
         keys(table, ["kind", "exponents"], ["prior"])
-        p = (
-            None
-            if table.get("prior") is None
-            else tuple(exact(v) for v in sequence(table["prior"], k))
-        )
+        p = table.get("prior")
+        p = None if p is None else tuple(map(exact, sequence(p, k)))
         return ratios(k, own_exponents(table["exponents"], k), p)
     if kind == "lift":
         keys(table, ["kind", "priors"], ["upper", "lower"])
@@ -529,9 +505,8 @@ def own_part(table: Any, k: int) -> Part:
         if table["priors"].get("kind") == "box":
             stated = {"lower": stated["low"], "upper": stated["high"]}
         extremes, has = prior_set(stated, k)
-        ends = {
-            side: exact(table[side]) for side in ("upper", "lower") if table.get(side) is not None
-        }
+        sides = [side for side in ("upper", "lower") if table.get(side) is not None]
+        ends = {side: exact(table[side]) for side in sides}
         return replace(lifts(ends, extremes), has=has)
     if kind == "rows":
         found = [own_row(row, k) for row in sequence(keys(table, ["kind", "rows"])["rows"])]
@@ -543,11 +518,8 @@ def own_part(table: Any, k: int) -> Part:
 
 def own_exponents(table: Any, k: int) -> Callable[[int, int], Interval | None]:
     if table["kind"] == "constant":
-        e, block, some = (
-            exactly(exact(table["exponent"])),
-            table.get("block"),
-            table.get("protected"),
-        )
+        e, block = exactly(exact(table["exponent"])), table.get("block")
+        some = table.get("protected")
         need(block is None or len(block) == k, "a block for each input")
         return lambda x, z: (
             e if (some is None or x in some) and (block is None or block[x] == block[z]) else None
