@@ -41,7 +41,7 @@ CLASSICAL_REALS = {
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=500, check=False
+        command, cwd=folder, capture_output=True, text=True, timeout=5000, check=False
     )
 
 
