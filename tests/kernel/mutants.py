@@ -98,6 +98,11 @@ CHAINS = "a diagonal entry above 0 shortens no chain"
 
 EQUIVALENT: dict[str, str] = {
     "claims.py verify_claims: 0 -> 1": "a sign is 1 or -1",
+    "generators/ratio.py Constant.groups: len(block) > 1 -> len(block) >= 1": "an input alone has"
+    " no pairs",
+    "oracles/double_description.py _cut: both.bit_count() >= k - 2 and (not _third(tight, both,"
+    " everywhere)) -> not _third(tight, both, everywhere)": "a face of more dimensions has a third"
+    " ray",
     "relaxations/implied.py _closed: x != z and a is not None and (a < least.get((x, z), a + 1))"
     " -> a is not None and a < least.get((x, z), a + 1)": CHAINS,
     "proof.py least: abs(b - a) >= curvature -> abs(b - a) > curvature": "at the edge the"

@@ -29,6 +29,7 @@ from mechdesign.kernel.generators import (
 )
 from mechdesign.kernel.limits import Gauge, Information
 from mechdesign.kernel.objectives import Loss, Objective, Reading, Risk, of_table
+from mechdesign.kernel.packed import MOST_DUAL
 from mechdesign.kernel.schema import read
 from mechdesign.kernel.statement import Statement
 
@@ -337,7 +338,7 @@ PRICED: list[Forged] = [
     (ASKED, [0, 0], "a price"),
     (ASKED, [0] * 4, "a price"),
     (ASKED, [0.0, 0.0, float("inf")], "finite|number"),
-    (ASKED, [1e300, -1e300, 0.0], "range|number"),
+    (ASKED, each([1e300, -1e300, 0.0], *([sign * MOST_DUAL, 0, 0] for sign in (1, -1))), "range"),
     (ASKED, [5e-324, -5e-324], "a price"),
     (ASKED, [float("nan")] * 3, "finite|number"),
     (OF_TWO, [0.1, 0.1, 0.1], "a price"),

@@ -139,6 +139,7 @@ def test_the_pairs_that_a_grid_checks_imply_all_pairs(name: Any, sides: tuple[in
 def test_a_row_of_a_set_of_priors_is_named_by_its_input_alone(priors: Any) -> None:
     for side, q in (("upper", [9, 1, 1, 1]), ("lower", [9, 9, 9, 1])):
         found = Lift(None, HALF / 9, priors) if side == "upper" else Lift(HALF / 9, None, priors)
+        assert list(found.keys(K)) == [(side, x, 0) for x in range(K)]
         assert found.test(K)(q) == (side, q.index(9 if side == "upper" else 1), 0)
 
 

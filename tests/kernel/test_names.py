@@ -367,6 +367,8 @@ def test_an_output_of_points_is_the_number_of_one() -> None:
     for output in (2, -1, True, (0, 1)):
         with refused("not the number of a point"):
             on.target(output)
+    with refused("not a number"):
+        Inputs((0, 1)).target((1, "1"))
 
 
 def test_labels_have_coordinates_if_all_are_numbers() -> None:
