@@ -6,6 +6,8 @@ import argparse
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,13 +18,14 @@ from mechdesign.designs import answers as module
 from mechdesign.designs.answers import SolutionPool
 from mechdesign.evidence.formulas import nothing_constrained
 from mechdesign.kernel import verify
-from mechdesign.search import ROUTES, RawSolution, Route, plan
+from mechdesign.search import ROUTES, RawSolution, plan
 from mechdesign.search.coarse.groups import grouped
 from mechdesign.search.highs import limit_time
 from mechdesign.search.limits import Limits, Progress
 from mechdesign.search.starts import route as starts
 from mechdesign.search.starts.route import Start
 from mechdesign.tables import ExactTable
+from tests.designs.test_answers import Failing
 
 LDP1, RISING = md.LDP(1), md.Prior.from_counts(range(1, 7))
 
@@ -181,15 +184,25 @@ def test_an_incumbent_counts_for_the_whole_only() -> None:
     assert not other.report(2, 3.0, 0.46)
 
 
-def test_the_channel_of_the_start_takes_the_place_of_a_worse_answer() -> None:
-    """It is repaired in its place, and the evidence of the answer proves the bound beside it."""
-    problem = plane()
+def uniform(proofs: Any = ()) -> RawSolution:
+    """The channel that tells nothing, with the proofs of another."""
+    return RawSolution(np.full((9, 9), 1 / 9), plane().outputs or (), proofs, "poor")
+
+
+def inside(problem: md.Problem) -> SolutionPool:
+    """The answer of the interior-point method."""
     answers = SolutionPool(problem, Limits())
     answers.attempt(*next(plan(problem, "interior", Limits(), [])))
     assert answers.best is not None
-    proofs, bound = answers.best.raw.proofs, float(answers.solution().bound)
-    poor = RawSolution(np.full((9, 9), 1 / 9), problem.outputs or (), proofs, "poor")
-    solution = begun(problem, poor)
+    return answers
+
+
+def test_the_channel_of_the_start_takes_the_place_of_a_worse_answer() -> None:
+    """It is repaired in its place, and the evidence of the answer proves the bound beside it."""
+    problem = plane()
+    answers = inside(problem)
+    bound = float(answers.solution().bound)
+    solution = begun(problem, uniform(answers.best.raw.proofs))  # type: ignore[union-attr]
     start = Start().solve(problem, Limits())
     assert float(solution.value) == pytest.approx(start.value)
     # multipliers are rounded as far as the gap allows, by a small share of it
@@ -206,25 +219,10 @@ class First(Start):
         return True
 
 
-class Fixed(Route):
-    """A route that returns what it is told."""
-
-    name, summary = "fixed", "for tests"
-
-    def __init__(self, raw: RawSolution) -> None:
-        self.raw = raw
-
-    def suits(self, problem: md.Problem, named: bool = False) -> str:
-        return "asked for"
-
-    def solve(self, problem: md.Problem, limits: Limits) -> RawSolution:
-        return self.raw
-
-
 def begun(problem: md.Problem, raw: RawSolution, seconds: float = math.inf) -> md.Solution:
     """Solve by a start and then a route that returns an answer."""
     answers = SolutionPool(problem, Limits(seconds=seconds))
-    answers.run(iter([(Fixed(raw), "asked for")]), First())
+    answers.run(iter([(Failing(raw=raw), "asked for")]), First())
     return answers.solution()
 
 
@@ -233,7 +231,7 @@ def test_the_start_stands_where_the_repair_makes_an_answer_worse() -> None:
     problem = plane()
     told = RawSolution(np.eye(9), problem.outputs or (), (), "told")
     alone = SolutionPool(problem, Limits())
-    alone.attempt(Fixed(told), "asked for")
+    alone.attempt(Failing(raw=told), "asked for")
     start = Start().solve(problem, Limits())
     assert alone.best is not None
     assert start.value is not None
@@ -244,8 +242,7 @@ def test_the_start_stands_where_the_repair_makes_an_answer_worse() -> None:
 def test_where_time_is_limited_a_bound_is_proved_before_the_search() -> None:
     """A search that finds nothing better changes nothing, and loses nothing."""
     problem = plane()
-    poor = RawSolution(np.full((9, 9), 1 / 9), problem.outputs or (), (), "poor")
-    solution = begun(problem, poor, seconds=1e6)
+    solution = begun(problem, uniform(), seconds=1e6)
     start = Start().solve(problem, Limits())
     assert float(solution.value) == pytest.approx(start.value)
     assert solution.route.startswith("coarse: ")
@@ -256,11 +253,8 @@ def test_where_time_is_limited_a_bound_is_proved_before_the_search() -> None:
 
 def test_a_search_with_the_better_channel_keeps_the_bound_from_before() -> None:
     problem = plane()
-    answers = SolutionPool(problem, Limits())
-    answers.attempt(*next(plan(problem, "interior", Limits(), [])))
-    assert answers.best is not None
-    good = answers.best.raw
-    bare = RawSolution(good.matrix, good.outputs, (), "good")
+    answers = inside(problem)
+    bare = replace(answers.best.raw, proofs=(), route="good")  # type: ignore[union-attr]
     found = begun(problem, bare, seconds=1e6)
     assert float(found.value) == pytest.approx(float(answers.value))
     assert found.route.startswith("good; the bound by coarse: ")

@@ -94,15 +94,11 @@ class AskedOften(Limits):
 
 
 @pytest.mark.parametrize("method", ["simplex", "ipm"])
-def test_highs_asks_between_its_steps(method: str) -> None:
+def test_highs_stops_between_its_steps_and_when_time_is_over(method: str) -> None:
     limits = AskedOften()
     with pytest.raises(md.SolverError, match=rf"HiGHS \({method}\) stopped: asked often enough"):
         solve_lp(assignment(60), method, limits)
     assert limits.asked > limits.most
-
-
-@pytest.mark.parametrize("method", ["simplex", "ipm"])
-def test_highs_stops_when_time_is_over(method: str) -> None:
     words = rf"HiGHS \({method}\) stopped: the time limit of 0.02 s was reached"
     with pytest.raises(md.SolverError, match=words):
         solve_lp(assignment(250), method, Limits(seconds=0.02))
