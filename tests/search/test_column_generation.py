@@ -313,11 +313,6 @@ def test_what_it_is_for() -> None:
         range(4), md.MetricPrivacy(1, "absolute"), md.MeanAbsoluteError(worst_case=True)
     )
     assert suits(worst) is None
-    with pytest.raises(md.UnsupportedError, match="expected loss"):
-        solve_columns(worst)
-    whole = md.Problem(range(4), md.MaximalLeakage(1), md.MeanAbsoluteError())
-    with pytest.raises(md.UnsupportedError, match="columns"):
-        solve_columns(whole)
 
 
 # --- the programs under it ------------------------------------------------------------------------

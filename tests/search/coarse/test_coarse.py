@@ -179,19 +179,6 @@ def test_it_is_recommended_where_the_program_is_too_large() -> None:
         assert not Coarse().suits(small)
 
 
-REFUSED: dict[str, md.Problem] = {
-    "a worst case": md.Problem(3, md.LDP(1), md.HammingLoss(worst_case=True)),
-    "lifts": md.Problem(3, md.LIP(1), md.HammingLoss(), prior=[0.2, 0.3, 0.5]),
-    "no loss": md.Problem(3, md.LDP(1), md.MutualInformation(), prior=[0.2, 0.3, 0.5]),
-}
-
-
-@pytest.mark.parametrize("problem", REFUSED.values(), ids=REFUSED)
-def test_other_problems_are_refused(problem: md.Problem) -> None:
-    with pytest.raises(md.UnsupportedError):
-        md.design(problem, route="coarse")
-
-
 APART: dict[str, Any] = {
     "blocks": md.BlockLDP(1, [[0, 1], [2, 3]]),
     "one way": md.ContextAwareLDP([["inf", 1, 1, 1], *[["inf"] * 4] * 3]),

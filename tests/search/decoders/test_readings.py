@@ -185,8 +185,6 @@ def test_input_is_checked() -> None:
         md.Problem(range(130), md.LDP(1), UnbiasedVariance())
     with pytest.raises(md.UnsupportedError, match="unbiased-variance"):
         md.design(md.Problem(range(3), md.ApproximateLDP(1, "0.1"), UnbiasedVariance()))
-    with pytest.raises(md.UnsupportedError, match="variance of unbiased readings"):
-        md.design(md.Problem(range(3), md.LDP(1), md.HammingLoss()), route="readings")
 
 
 def test_many_inputs_start_from_every_other() -> None:

@@ -503,11 +503,6 @@ REFUSED: list[tuple[Callable[[type[EstimationRisk]], Any], type[Exception], str]
         md.UnsupportedError,
         "labels",
     ),
-    (
-        lambda make: solved(md.LDP(1), make(), 3, route="cvxpy:CLARABEL"),
-        md.UnsupportedError,
-        "convex",
-    ),
 ]
 
 
