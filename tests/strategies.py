@@ -13,35 +13,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import scipy.optimize
 from hypothesis import HealthCheck, assume, settings, strategies as st
 
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    AsymmetricLift,
-    BlockLDP,
-    BoundedPriorLift,
-    BoundedPriorLIP,
-    BoundedPriorPML,
-    Channel,
-    ContextAwareLDP,
-    DifferentialIdentifiability,
-    Distortion,
-    Domain,
-    HighLowLDP,
-    MetricPrivacy,
-    PosteriorMeanSquaredError,
-    Prior,
-    Problem,
-    SensitiveAttribute,
-    SensitiveAttributePrivacy,
-)
+import mechdesign as md
 from mechdesign.kernel.statement import Statement, private
 from mechdesign.notions import Notion
 from mechdesign.tables import ExactTable
@@ -86,8 +65,8 @@ def simplex(size: int, least: int = 0) -> st.SearchStrategy[list[Fraction]]:
 
 
 @cache
-def priors(size: int, least: int = 0) -> st.SearchStrategy[Prior]:
-    return weights(size, least).map(Prior.from_counts)
+def priors(size: int, least: int = 0) -> st.SearchStrategy[md.Prior]:
+    return weights(size, least).map(md.Prior.from_counts)
 
 
 @cache
@@ -101,9 +80,9 @@ def budgets(least: str = "0", most: str = "3") -> st.SearchStrategy[Fraction]:
 
 @cache
 @st.composite
-def channels(draw: st.DrawFn, k: int, least: int = 0, most_outputs: int = 4) -> Channel:
+def channels(draw: st.DrawFn, k: int, least: int = 0, most_outputs: int = 4) -> md.Channel:
     m = draw(st.integers(1, most_outputs))
-    return Channel.from_matrix([draw(simplex(m, least)) for _ in range(k)])
+    return md.Channel.from_matrix([draw(simplex(m, least)) for _ in range(k)])
 
 
 @dataclass(frozen=True)
@@ -111,8 +90,8 @@ class Case:
     """A notion with all that it refers to."""
 
     notion: Notion
-    domain: Domain
-    prior: Prior
+    domain: md.Domain
+    prior: md.Prior
     at: Callable[[Fraction], Notion] | None
     """The same notion at another epsilon, if it has one."""
 
@@ -121,18 +100,8 @@ class Case:
 
 
 KINDS = (
-    "ldp",
-    "context-aware",
-    "high-low",
-    "block",
-    "metric",
-    "grid",
-    "lip",
-    "lift",
-    "pml",
-    "bounded-prior-lip",
-    "bounded-prior-pml",
-    "bounded-prior-lift",
+    *("ldp", "context-aware", "high-low", "block", "metric", "grid", "lip", "lift", "pml"),
+    *("bounded-prior-lip", "bounded-prior-pml", "bounded-prior-lift"),
     "differential-identifiability",
 )
 
@@ -154,77 +123,58 @@ def cases(
     if kind in ATTRIBUTES:
         return draw(attribute_cases(kind.split()[-1], k, least))
     k = k or draw(st.integers(2, 4))
-    domain = Domain.range(k)
+    domain = md.Domain.range(k)
     epsilon = draw(budgets(least))
     prior = draw(priors(k, 0 if zero_prior else 1))
     make: Callable[[Fraction], Notion]
-    if kind == "ldp":
-        make = LDP
+    if kind in ("ldp", "lip", "pml"):
+        make = {"ldp": md.LDP, "lip": md.LIP, "pml": md.PML}[kind]
     elif kind == "high-low":
         sensitive = draw(st.lists(st.integers(0, k - 1), min_size=1, unique=True))
-
-        def make(e: Fraction) -> Notion:
-            return HighLowLDP(e, sensitive)
+        make = partial(md.HighLowLDP, sensitive=sensitive)
     elif kind == "block":
         member = draw(st.lists(st.integers(0, 2), min_size=k, max_size=k))
         blocks = [[x for x in range(k) if member[x] == b] for b in sorted(set(member))]
-
-        def make(e: Fraction) -> Notion:
-            return BlockLDP(e, blocks)
+        make = partial(md.BlockLDP, blocks=blocks)
     elif kind == "metric":
         distance = draw(st.sampled_from(["absolute", "euclidean", "manhattan"]))
-        domain = Domain(draw(st.lists(st.integers(-5, 9), min_size=k, max_size=k, unique=True)))
-
-        def make(e: Fraction) -> Notion:
-            return MetricPrivacy(e, distance)
+        domain = md.Domain(draw(st.lists(st.integers(-5, 9), min_size=k, max_size=k, unique=True)))
+        make = partial(md.MetricPrivacy, distance=distance)
     elif kind == "grid":
         distance = draw(st.sampled_from(["euclidean", "manhattan"]))
         rows, columns = (2, 2) if k == 4 else (1, k)
-        domain = Domain.grid(rows, columns, draw(st.sampled_from(["1", "0.5", "3/7"])))
-
-        def make(e: Fraction) -> Notion:
-            return MetricPrivacy(e, distance)
-    elif kind == "lip":
-        make = LIP
-    elif kind == "pml":
-        make = PML
-    elif kind == "bounded-prior-lip":
-        way = draw(prior_sets(k))
-
-        def make(e: Fraction) -> Notion:
-            return BoundedPriorLIP(e, **way)
-    elif kind == "bounded-prior-pml":
-        way = draw(prior_sets(k))
-
-        def make(e: Fraction) -> Notion:
-            return BoundedPriorPML(e, **way)
+        domain = md.Domain.grid(rows, columns, draw(st.sampled_from(["1", "0.5", "3/7"])))
+        make = partial(md.MetricPrivacy, distance=distance)
+    elif kind in ("bounded-prior-lip", "bounded-prior-pml"):
+        stated = md.BoundedPriorLIP if kind == "bounded-prior-lip" else md.BoundedPriorPML
+        make = partial(stated, **draw(prior_sets(k)))
     elif kind == "differential-identifiability":
         prior = draw(priors(k, 1))
         ratio = max(prior) / prior.minimum
         epsilon += Fraction(str(round(float(np.log(float(ratio))) + 5e-4, 3)))
-        make = DifferentialIdentifiability
+        make = md.DifferentialIdentifiability
     else:
         entry = st.one_of(st.just("inf"), budgets(least))
         if kind == "lift":
-            return Case(AsymmetricLift(draw(entry), draw(entry)), domain, prior, None)
+            return Case(md.AsymmetricLift(draw(entry), draw(entry)), domain, prior, None)
         if kind == "bounded-prior-lift":
             way = draw(prior_sets(k))
             stated = way.get("priors", way)
-            notion = BoundedPriorLift(draw(entry), draw(entry), stated)
+            notion = md.BoundedPriorLift(draw(entry), draw(entry), stated)
             return Case(notion, domain, prior, None)
         matrix = [[draw(entry) for _ in range(k)] for _ in range(k)]
-        return Case(ContextAwareLDP(matrix), domain, prior, None)
+        return Case(md.ContextAwareLDP(matrix), domain, prior, None)
     return Case(make(epsilon), domain, prior, make)
 
 
 @cache
 @st.composite
-def attributes(draw: st.DrawFn, k: int) -> tuple[SensitiveAttribute, Prior]:
+def attributes(draw: st.DrawFn, k: int) -> tuple[md.SensitiveAttribute, md.Prior]:
     """A sensitive attribute of two or three values behind k inputs, all of some probability."""
-    n, prior = draw(st.integers(2, 3)), Prior(draw(simplex(k)))
+    n, prior = draw(st.integers(2, 3)), md.Prior(draw(simplex(k)))
     rows = [draw(simplex(n)) for _ in range(k)]
     assume(all(sum(row[s] * p for row, p in zip(rows, prior, strict=True)) for s in range(n)))
-    return SensitiveAttribute([f"s{s}" for s in range(n)], given_input=rows), prior
+    return md.SensitiveAttribute([f"s{s}" for s in range(n)], given_input=rows), prior
 
 
 @cache
@@ -234,10 +184,10 @@ def attribute_cases(draw: st.DrawFn, kind: str, k: int | None = None, least: str
     (attribute, prior), inner = draw(attributes(k)), draw(cases((kind,), 2, least))
 
     def make(e: Fraction) -> Notion:
-        return SensitiveAttributePrivacy(inner.notion.at(e), attribute)
+        return md.SensitiveAttributePrivacy(inner.notion.at(e), attribute)
 
-    notion = SensitiveAttributePrivacy(inner.notion, attribute)
-    return Case(notion, Domain.range(k), prior, None if inner.at is None else make)
+    notion = md.SensitiveAttributePrivacy(inner.notion, attribute)
+    return Case(notion, md.Domain.range(k), prior, None if inner.at is None else make)
 
 
 @cache
@@ -296,10 +246,10 @@ class Demand:
         return DIGITS.divide(excess, self.slope)
 
 
-def demands(notion: Notion, domain: Domain, prior: Prior) -> Iterator[Demand]:
+def demands(notion: Notion, domain: md.Domain, prior: md.Prior) -> Iterator[Demand]:
     """Yield what the definition of a notion asks of every column."""
     k, zero, one = len(domain), Decimal(0), Decimal(1)
-    if isinstance(notion, SensitiveAttributePrivacy):
+    if isinstance(notion, md.SensitiveAttributePrivacy):
         yield from _demands_on_attribute(notion, prior)
         return
 
@@ -309,38 +259,36 @@ def demands(notion: Notion, domain: Domain, prior: Prior) -> Iterator[Demand]:
     def pair(x: int, other: int, base: Decimal, slope: Decimal) -> Demand:
         return Demand("ratio", x, other, unit(x), unit(other), base, slope)
 
-    pairs = [(x, z) for x in range(k) for z in range(k) if x != z]
-    if isinstance(notion, LDP):
-        yield from (pair(x, z, zero, one) for x, z in pairs)
-    elif isinstance(notion, ContextAwareLDP):
-        for x, z in pairs:
-            entry = notion.matrix[x][z]
-            if entry is not None:
-                yield pair(x, z, decimal(entry), one)
-    elif isinstance(notion, HighLowLDP):
-        for x, z in pairs:
-            if domain.labels[x] in notion.sensitive:
-                yield pair(x, z, zero, one)
-    elif isinstance(notion, BlockLDP):
-        for x, z in pairs:
-            if any({domain.labels[x], domain.labels[z]} <= set(b) for b in notion.blocks or ()):
-                yield pair(x, z, zero, one)
-    elif isinstance(notion, MetricPrivacy):
-        for x, z in pairs:
-            yield pair(x, z, zero, distance(notion.distance, domain, x, z))
-    elif isinstance(notion, DifferentialIdentifiability):
-        for x, z in pairs:
+    pairs = [
+        (x, z, domain.labels[x], domain.labels[z]) for x, z in itertools.permutations(range(k), 2)
+    ]
+    if isinstance(notion, md.LDP):
+        yield from (pair(x, z, zero, one) for x, z, *_ in pairs)
+    elif isinstance(notion, md.HighLowLDP):
+        yield from (pair(x, z, zero, one) for x, z, a, _ in pairs if a in notion.sensitive)
+    elif isinstance(notion, md.BlockLDP):
+        blocks = [set(block) for block in notion.blocks or ()]
+        inside = [(x, z) for x, z, a, b in pairs if any({a, b} <= block for block in blocks)]
+        yield from (pair(x, z, zero, one) for x, z in inside)
+    elif isinstance(notion, md.ContextAwareLDP):
+        bounded = [(x, z, notion.matrix[x][z]) for x, z, *_ in pairs]
+        yield from (pair(x, z, decimal(e), one) for x, z, e in bounded if e is not None)
+    elif isinstance(notion, md.MetricPrivacy):
+        apart = [(x, z, distance(notion.distance, domain, x, z)) for x, z, *_ in pairs]
+        yield from (pair(x, z, zero, d) for x, z, d in apart)
+    elif isinstance(notion, md.DifferentialIdentifiability):
+        for x, z, *_ in pairs:
             yield Demand("ratio", x, z, unit(x, prior[x]), unit(z, prior[z]), zero, one)
     else:
         upper: tuple[Decimal, Decimal] | None = (zero, one)
         lower: tuple[Decimal, Decimal] | None = (zero, one)
         laws: tuple[tuple[Fraction, ...], ...] = (prior.probabilities,)
-        if isinstance(notion, AsymmetricLift):
+        if isinstance(notion, md.AsymmetricLift):
             upper = None if notion.upper is None else (decimal(notion.upper), one)
             lower = None if notion.lower is None else (decimal(notion.lower), one)
-        elif isinstance(notion, PML | BoundedPriorPML):
+        elif isinstance(notion, md.PML | md.BoundedPriorPML):
             lower = None
-        if isinstance(notion, BoundedPriorLIP | BoundedPriorPML | BoundedPriorLift):
+        if isinstance(notion, md.BoundedPriorLIP | md.BoundedPriorPML | md.BoundedPriorLift):
             laws = notion.priors.vertices()
         for law, x in itertools.product(laws, range(k)):
             if upper is not None:
@@ -349,7 +297,9 @@ def demands(notion: Notion, domain: Domain, prior: Prior) -> Iterator[Demand]:
                 yield Demand("lower", x, law, law, unit(x), *lower)
 
 
-def _demands_on_attribute(notion: SensitiveAttributePrivacy, prior: Prior) -> Iterator[Demand]:
+def _demands_on_attribute(
+    notion: md.SensitiveAttributePrivacy, prior: md.Prior
+) -> Iterator[Demand]:
     """Yield what the notion asks of Pr(y|s) = Sum_x P(x|s) q_x, from the joint law."""
     given, values = notion.attribute.given_input, range(len(notion.attribute.domain))
     joint = [[row[s] * p for row, p in zip(given, prior, strict=True)] for s in values]
@@ -362,11 +312,11 @@ def _demands_on_attribute(notion: SensitiveAttributePrivacy, prior: Prior) -> It
             for column in zip(*laws, strict=True)
         )
 
-    for d in demands(notion.notion, notion.attribute.domain, Prior(masses)):
+    for d in demands(notion.notion, notion.attribute.domain, md.Prior(masses)):
         yield replace(d, left=on_inputs(d.left), right=on_inputs(d.right))
 
 
-def distance(kind: str | ExactTable, domain: Domain, x: int, z: int) -> Decimal:
+def distance(kind: str | ExactTable, domain: md.Domain, x: int, z: int) -> Decimal:
     if isinstance(kind, ExactTable):
         return decimal(Fraction(int(kind.numerators[x, z]), kind.denominator))
     assert domain.coordinates is not None
@@ -380,11 +330,11 @@ def epsilon_of(notion: Notion) -> Fraction:
     return getattr(notion, "epsilon", Fraction(0))
 
 
-def columns_of(channel: Channel) -> list[list[Fraction]]:
+def columns_of(channel: md.Channel) -> list[list[Fraction]]:
     return [[Fraction(v, channel.denominator) for v in column] for column in channel.columns()]
 
 
-def leakage(case: Case, channel: Channel) -> Decimal:
+def leakage(case: Case, channel: md.Channel) -> Decimal:
     """The leakage of a channel by the definition, to 50 digits."""
     asked = list(demands(case.notion, case.domain, case.prior))
     return max(
@@ -395,12 +345,12 @@ def leakage(case: Case, channel: Channel) -> Decimal:
 # --- optima ---------------------------------------------------------------------------------------
 
 
-def statement_of(problem: Problem) -> Statement:
+def statement_of(problem: md.Problem) -> Statement:
     return problem.compiled.statement
 
 
 def broken(
-    problem: Problem, channel: Channel, number: int = 0, leakage: Fraction | None = None
+    problem: md.Problem, channel: md.Channel, number: int = 0, leakage: Fraction | None = None
 ) -> str | None:
     """Return what breaks a notion, at another leakage perhaps, by the kernel; None if it holds."""
     compiled = problem.compiled
@@ -409,13 +359,13 @@ def broken(
     return private(statement, channel.columns(), channel.denominator)
 
 
-def bare_problem(case: Case, *more: Notion) -> Problem:
+def bare_problem(case: Case, *more: Notion) -> md.Problem:
     """A problem whose utility is of no interest."""
-    utility = PosteriorMeanSquaredError(values=list(range(len(case.domain))))
-    return Problem(case.domain, [case.notion, *more], utility, prior=case.prior)
+    utility = md.PosteriorMeanSquaredError(values=list(range(len(case.domain))))
+    return md.Problem(case.domain, [case.notion, *more], utility, prior=case.prior)
 
 
-def float_rows(problem: Problem) -> tuple[np.ndarray, list[tuple[int, Demand]]]:
+def float_rows(problem: md.Problem) -> tuple[np.ndarray, list[tuple[int, Demand]]]:
     """The rows e**-budget left - right <= 0 as floats, and what each stands for."""
     found = [
         (n, d)
@@ -441,7 +391,7 @@ class Optimum:
     """``(k,)``: the multipliers of the row sums."""
 
 
-def lp_optimum(problem: Problem) -> Optimum:
+def lp_optimum(problem: md.Problem) -> Optimum:
     """Solve the textbook linear program of a problem."""
     utility, k = problem.utility, len(problem.domain)
     outputs = problem.outputs or ()
@@ -482,7 +432,7 @@ def lp_optimum(problem: Problem) -> Optimum:
     )
 
 
-def rays(problem: Problem) -> list[np.ndarray]:
+def rays(problem: md.Problem) -> list[np.ndarray]:
     """All extreme rays r of the cone with sum 1, by trying every set of k - 1 rows."""
     G, _ = float_rows(problem)
     k = len(problem.domain)
@@ -502,7 +452,7 @@ def rays(problem: Problem) -> list[np.ndarray]:
     return found
 
 
-def ray_optimum(problem: Problem, usefulness: Callable[[np.ndarray], float]) -> float:
+def ray_optimum(problem: md.Problem, usefulness: Callable[[np.ndarray], float]) -> float:
     """The largest Sum_y usefulness(q_y) for a convex homogeneous usefulness: a mixture of rays."""
     found = rays(problem)
     gain = np.array([usefulness(r) for r in found])
@@ -514,7 +464,7 @@ def ray_optimum(problem: Problem, usefulness: Callable[[np.ndarray], float]) -> 
     return -answer.fun
 
 
-def explained_variance(prior: Prior, values: Any) -> Callable[[np.ndarray], float]:
+def explained_variance(prior: md.Prior, values: Any) -> Callable[[np.ndarray], float]:
     """The usefulness behind the posterior mean squared error."""
     p = prior.array
     pf = p * np.array([float(v) for v in values])
@@ -526,10 +476,10 @@ def explained_variance(prior: Prior, values: Any) -> Callable[[np.ndarray], floa
     return usefulness
 
 
-def optimum(problem: Problem) -> float:
+def optimum(problem: md.Problem) -> float:
     """The true optimum: a textbook linear program, or a mixture of all extreme rays."""
     utility = problem.utility
-    if not isinstance(utility, PosteriorMeanSquaredError):
+    if not isinstance(utility, md.PosteriorMeanSquaredError):
         return lp_optimum(problem).value
     f = utility.values(problem.domain)
     second = float(problem.prior.mean([v * v for v in f]))
@@ -538,11 +488,11 @@ def optimum(problem: Problem) -> float:
 
 @cache
 @st.composite
-def distortions(draw: st.DrawFn, k: int, worst_case: bool | None = None) -> Distortion:
+def distortions(draw: st.DrawFn, k: int, worst_case: bool | None = None) -> md.Distortion:
     m = draw(st.integers(1, 4))
     row = st.lists(st.integers(0, 9), min_size=m, max_size=m)
     matrix = draw(st.lists(row, min_size=k, max_size=k))
-    return Distortion(matrix, draw(st.booleans()) if worst_case is None else worst_case)
+    return md.Distortion(matrix, draw(st.booleans()) if worst_case is None else worst_case)
 
 
 @cache
@@ -564,4 +514,6 @@ def losses_in_line(draw: st.DrawFn, fewest: int = 1) -> np.ndarray:
 def utilities(draw: st.DrawFn, k: int) -> Utility:
     """A distortion by any matrix, or the error of the best estimate of any function."""
     values = st.lists(st.integers(-5, 9), min_size=k, max_size=k)
-    return draw(st.one_of(distortions(k, worst_case=False), values.map(PosteriorMeanSquaredError)))
+    return draw(
+        st.one_of(distortions(k, worst_case=False), values.map(md.PosteriorMeanSquaredError))
+    )

@@ -111,8 +111,6 @@ def test_merging_into_an_output_that_is_there() -> None:
     channel = Channel.from_matrix([["1/2", "1/4", "1/4"]], outputs=["a", "b", "c"])
     assert channel.merge({"c": "a"}).outputs == ("a", "b")
     assert channel.merge({"c": "a"}).probability(0, "a") == Fraction(3, 4)
-    with pytest.raises(InputError, match="one of the outputs"):
-        channel.merge({"d": "a"})
 
 
 def test_a_channel_cannot_be_changed() -> None:
@@ -121,9 +119,11 @@ def test_a_channel_cannot_be_changed() -> None:
         channel.numerators[0, 0] = 0
     with pytest.raises(ValueError, match="read-only"):
         channel.then(channel.from_matrix([[1], [1]], inputs=[0, 1])).numerators[0, 0] = 0
-    channel.matrix[0, 0] = 7  # a copy
-    channel.columns()[0][0] = 7
-    assert channel.probability(0, 0) == Fraction(1, 2)
+    rows = np.array([[WHOLE // 2, WHOLE // 2]])
+    channel = Channel(rows)
+    for copied in (rows, channel.matrix, channel.columns()[0]):
+        copied[0] = 0  # type: ignore[index]
+        assert channel.probability(0, 0) == Fraction(1, 2)
     with pytest.raises(AttributeError):
         channel.anything = 1  # type: ignore[attr-defined]
 
@@ -139,13 +139,6 @@ def test_copies_are_equal_and_cannot_be_changed_either(n: int) -> None:
         with pytest.raises(ValueError, match="read-only"):
             other.numerators[0, 0] = 0
         assert other.privatize([0, 1], rng=1).labels() == channel.privatize([0, 1], rng=1).labels()
-
-
-def test_given_integers_are_copied() -> None:
-    rows = np.array([[WHOLE // 2, WHOLE // 2]])
-    channel = Channel(rows)
-    rows[0, 0] = 0
-    assert channel.probability(0, 0) == Fraction(1, 2)
 
 
 def test_equality_is_of_integers_and_labels() -> None:
@@ -173,11 +166,7 @@ def test_repr_of_a_channel() -> None:
     assert len(lines) == 15
     assert max(map(len, lines)) < 100
     assert "…" in lines[8]
-
-
-def test_tiny_entries_are_shown_as_such() -> None:
-    tiny = Channel([[WHOLE - 1, 1]])
-    assert "2e-19" in repr(tiny)
+    assert "2e-19" in repr(Channel([[WHOLE - 1, 1]]))  # tiny entries are no zeros
 
 
 @pytest.mark.parametrize(
@@ -195,6 +184,10 @@ def test_tiny_entries_are_shown_as_such() -> None:
         (5, "numerators: "),
         ([5], "numerators"),
         (None, "numerators: "),
+        # 5 times 2**62 is 2**62 in 64 bits, and so is a negative entry beside a large one
+        (np.full((1, 5), WHOLE), r"a sum of 2\*\*62"),
+        (np.array([[2 * WHOLE - 1, 1 - WHOLE]]), "integers >= 0"),
+        ([[2**64 + WHOLE]], r"a sum of 2\*\*62"),
     ],
 )
 def test_invalid_matrices_of_integers_are_refused(rows: Any, match: str) -> None:
@@ -224,27 +217,28 @@ def test_invalid_matrices_of_probabilities_are_refused(matrix: Any, match: str) 
         Channel.from_matrix(matrix)
 
 
-def test_labels_must_fit() -> None:
-    rows = [["1/2", "1/2"]]
-    with pytest.raises(InputError, match="inputs: expected 1 labels"):
-        Channel.from_matrix(rows, inputs=["a", "b"])
-    with pytest.raises(InputError, match="outputs: expected 2 labels"):
-        Channel.from_matrix(rows, outputs=["a"])
-    with pytest.raises(InputError, match="outputs: 'a' occurs twice"):
-        Channel.from_matrix(rows, outputs=["a", "a"])
-    with pytest.raises(InputError, match="outputs: expected labels that are text or finite"):
-        Channel.from_matrix(rows, outputs=[math.nan, 1])
-    channel = Channel.from_matrix(rows)
-    with pytest.raises(InputError, match="y: expected one of the outputs"):
-        channel.probability(0, 2)
-    with pytest.raises(InputError, match="x: expected labels of the domain"):
-        channel.probability(1, 0)
-    with pytest.raises(InputError, match="prior: expected 1 probabilities"):
-        channel.output_distribution(Prior.uniform(2))
-    with pytest.raises(InputError, match="prior: expected 1 probabilities"):
-        channel.posterior(Prior.uniform(2))
-    with pytest.raises(InputError, match="other: expected a channel on the outputs"):
-        channel.then(Channel.from_matrix(rows))
+ROWS = [["1/2", "1/2"]]
+HALF = Channel.from_matrix(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: Channel.from_matrix(ROWS, inputs=["a", "b"]), "inputs: expected 1 labels"),
+        (lambda: Channel.from_matrix(ROWS, outputs=["a"]), "outputs: expected 2 labels"),
+        (lambda: Channel.from_matrix(ROWS, outputs=["a", "a"]), "outputs: 'a' occurs twice"),
+        (lambda: Channel.from_matrix(ROWS, outputs=[math.nan, 1]), "outputs: expected labels that"),
+        (lambda: HALF.probability(0, 2), "y: expected one of the outputs"),
+        (lambda: HALF.probability(1, 0), "x: expected labels of the domain"),
+        (lambda: HALF.output_distribution(Prior.uniform(2)), "prior: expected 1 probabilities"),
+        (lambda: HALF.posterior(Prior.uniform(2)), "prior: expected 1 probabilities"),
+        (lambda: HALF.then(HALF), "other: expected a channel on the outputs"),
+        (lambda: HALF.merge({"d": "a"}), "one of the outputs"),
+    ],
+)
+def test_labels_must_fit(call: Any, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        call()
 
 
 def test_grids_keep_their_labels() -> None:
@@ -252,16 +246,6 @@ def test_grids_keep_their_labels() -> None:
     channel = Channel.from_matrix(np.eye(2), inputs=grid, outputs=grid)
     assert channel.probability((1, 0), [1, 0]) == 1
     assert channel.inputs is grid
-
-
-def test_sums_that_overflow_machine_integers_are_seen() -> None:
-    """Five times 2**62 is 2**62 in 64 bits, and so is a negative entry beside a large one."""
-    with pytest.raises(InputError, match=r"a sum of 2\*\*62"):
-        Channel(np.full((1, 5), WHOLE))
-    with pytest.raises(InputError, match="integers >= 0"):
-        Channel(np.array([[2 * WHOLE - 1, 1 - WHOLE]]))
-    with pytest.raises(InputError, match=r"a sum of 2\*\*62"):
-        Channel([[2**64 + WHOLE]])
 
 
 @pytest.mark.parametrize("bits", [1, 30, 31, 32, 61, 62, 63, 130])
@@ -272,6 +256,7 @@ def test_machine_integers_and_lists_make_the_same_channel(bits: int) -> None:
     assert channel.columns() == [[1, 2**bits], [2**bits - 1, 0]]
     if bits <= 62:
         assert Channel(np.array(rows), bits=bits) == channel
+        assert hash(Channel(np.array(rows), bits=bits)) == hash(channel)
     for wrong in ([[1, 2**bits]], [[0, 2**bits - 1]]):
         with pytest.raises(InputError, match="a sum of"):
             Channel(wrong, bits=bits)

@@ -200,9 +200,8 @@ def test_two_values_of_junk_end_in_one_line(name: str, a: Any, b: Any) -> None:
 
 
 def test_a_problem_takes_a_size() -> None:
-    problem = Problem(3, md.LDP(1), md.HammingLoss())
-    assert problem.to_table() == Problem([0, 1, 2], md.LDP(1), md.HammingLoss()).to_table()
-    assert Problem(np.int64(3), md.LDP(1), md.HammingLoss()).domain == Domain.range(3)
+    for size in (3, np.int64(3)):
+        assert Problem(size, md.LDP(1), md.HammingLoss()).domain == Domain.range(3)
 
 
 def shown_things() -> list[Any]:
@@ -265,13 +264,6 @@ def test_a_channel_is_written_as_csv_and_latex(tmp_path: Path) -> None:
     assert r"50\% \& x\_1 & \textbackslash{}\textasciitilde{}\textasciicircum{} \\" in (
         channel.to_latex()
     )
-
-
-def test_equal_channels_from_any_input_have_equal_hashes() -> None:
-    whole = Channel([[3, 1]], bits=2)
-    assert hash(whole) == hash(Channel(np.array([[3, 1]]), bits=2))
-    wide = Channel([[1 << 70]], bits=70)
-    assert hash(wide) == hash(Channel([[1 << 70]], bits=70))
 
 
 def test_reports_that_are_all_alike_show_no_standard_error_of_zero() -> None:

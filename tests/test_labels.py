@@ -74,19 +74,10 @@ def test_a_prior_in_any_order_is_the_same_problem(order: list[int], kind: str) -
     same(Problem(INPUTS, md.LIP(2), md.HammingLoss(), prior=Prior(given_prior)), wanted)
     counts = Prior.from_counts(vector([27, 70, 3], order, kind))
     same(Problem(INPUTS, md.LIP(2), md.HammingLoss(), prior=counts), wanted)
+    records = ["healthy"] * 70 + ["flu"] * 27 + ["rare"] * 3
+    from_data = Prior.from_data(pd.Series(records), Domain([INPUTS[x] for x in order]))
+    same(Problem(INPUTS, md.LIP(2), md.HammingLoss(), prior=from_data), wanted)
     assert pickle.loads(pickle.dumps(counts)) == counts
-
-
-def test_the_series_of_the_issue_gives_the_prior_of_its_labels() -> None:
-    records = pd.Series(["healthy"] * 70 + ["flu"] * 27 + ["rare"] * 3)
-    shares = records.value_counts(normalize=True)
-    assert list(shares.index) != INPUTS
-    problem = Problem(INPUTS, md.LIP(2), md.HammingLoss(), prior=shares)
-    assert problem.prior == Prior([0.27, 0.7, 0.03])
-    from_data = Prior.from_data(records, Domain(["rare", "flu", "healthy"]))
-    assert Problem(INPUTS, md.LIP(2), md.HammingLoss(), prior=from_data).prior == problem.prior
-    solution = md.design(problem)
-    assert md.LIP(2).leakage(solution.channel, Prior(shares)) == solution.privacy[0].leakage
 
 
 @examples(8)

@@ -11,12 +11,7 @@ import cvxpy as cp
 import pytest
 from packaging.requirements import Requirement
 
-from mechdesign.designs.design import design
-from mechdesign.domain import Domain
-from mechdesign.errors import InputError
-from mechdesign.notions import LDP
-from mechdesign.problem import Problem
-from mechdesign.utilities import HammingLoss
+import mechdesign as md
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -88,6 +83,6 @@ def test_ecos_is_an_extra_and_its_absence_is_an_error(monkeypatch: pytest.Monkey
         assert "ecos" in map(name_of, extras[extra])
     others = [name for name in cp.installed_solvers() if name != "ECOS"]
     monkeypatch.setattr(cp, "installed_solvers", lambda: others)
-    problem = Problem(Domain(["a", "b"]), LDP(1), HammingLoss())
-    with pytest.raises(InputError, match=r'^route: .*; pip install -e "\.\[ecos\]"$'):
-        design(problem, route="cvxpy:ECOS")
+    problem = md.Problem(md.Domain(["a", "b"]), md.LDP(1), md.HammingLoss())
+    with pytest.raises(md.InputError, match=r'^route: .*; pip install -e "\.\[ecos\]"$'):
+        md.design(problem, route="cvxpy:ECOS")

@@ -42,10 +42,6 @@ def code_cells(notebook: Any) -> list[Any]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def code_cells_from(notebook: Any, at: int) -> list[Any]:
-    return [cell for cell in notebook.cells[at:] if cell.cell_type == "code"]
-
-
 def printed(cell: Any) -> str:
     """What a cell printed or showed as text: no complaints, no text in place of a picture."""
     texts = []
@@ -61,24 +57,11 @@ def pictures(cell: Any) -> int:
     return sum("image/png" in output.get("data", {}) for output in cell.outputs)
 
 
-def words_and_numbers(text: str) -> tuple[list[str], list[float]]:
-    numbers = [float(found) for found in NUMBER.findall(text)]
-    return NUMBER.sub("#", text).split(), numbers
-
-
 def check_text(new: str, saved: str) -> None:
     """The same words, and numbers that agree to what another processor may round otherwise."""
-    words, numbers = words_and_numbers(new)
-    saved_words, saved_numbers = words_and_numbers(saved)
-    assert words == saved_words
+    assert NUMBER.sub("#", new).split() == NUMBER.sub("#", saved).split()
+    numbers, saved_numbers = (list(map(float, NUMBER.findall(text))) for text in (new, saved))
     assert numbers == pytest.approx(saved_numbers, rel=2e-3, abs=2e-4)
-
-
-def in_the_open(path: Path) -> str:
-    """Return all text of a notebook that is not a picture."""
-    notebook = read(path)
-    sources = [cell.source for cell in notebook.cells]
-    return "\n".join([*sources, *map(printed, code_cells(notebook))])
 
 
 def test_a_difference_is_noticed() -> None:
@@ -108,20 +91,18 @@ def test_saved_file_is_executed_in_order_and_without_errors(path: Path) -> None:
     assert kinds <= {"stream", "display_data", "execute_result"}
     assert all(o.get("name", "stdout") == "stdout" for cell in cells for o in cell.outputs)
     assert sum(map(pictures, cells)) >= 1
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
-def test_saved_file_names_no_machine_and_no_time(path: Path) -> None:
-    notebook = read(path)
+    ids = [cell.id for cell in notebook.cells]
+    assert len(set(ids)) == len(ids)
+    # it names no machine and no time
     assert notebook.metadata == {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     }
     assert {tag for cell in notebook.cells for tag in cell.metadata.get("tags", [])} <= {"varies"}
     assert all(set(cell.metadata) <= {"tags", "jupyter"} for cell in notebook.cells)
-    text = in_the_open(path)
-    assert ABSOLUTE_PATH.search(text) is None
-    assert TIMING.search("\n".join(map(printed, code_cells(notebook)))) is None
+    sources, outputs = [cell.source for cell in notebook.cells], list(map(printed, cells))
+    assert ABSOLUTE_PATH.search("\n".join([*sources, *outputs])) is None
+    assert TIMING.search("\n".join(outputs)) is None
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
@@ -139,7 +120,8 @@ def test_notebook_teaches(path: Path) -> None:
     assert asked == solved == [str(n + 1) for n in range(len(asked))]
     assert "$" in course
     at = next(n for n, cell in enumerate(notebook.cells) if "## Solutions" in cell.source)
-    folded = [cell.metadata.get("jupyter") for cell in code_cells_from(notebook, at)]
+    later = [cell for cell in notebook.cells[at:] if cell.cell_type == "code"]
+    folded = [cell.metadata.get("jupyter") for cell in later]
     assert folded
     assert all(how == {"source_hidden": True, "outputs_hidden": True} for how in folded)
 
@@ -161,12 +143,6 @@ def test_notebook_opens_the_explorer_at_its_subject(
     (options,) = opened
     if options.file is not None:
         assert load_problem_on_labels(FOLDER / options.file).title
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
-def test_cell_ids_differ(path: Path) -> None:
-    ids = [cell.id for cell in read(path).cells]
-    assert len(set(ids)) == len(ids)
 
 
 @pytest.mark.slow

@@ -14,19 +14,8 @@ from typing import Any
 import pytest
 
 import mechdesign
-from mechdesign import (
-    LDP,
-    Domain,
-    EuclideanDistance,
-    HammingLoss,
-    MetricPrivacy,
-    Problem,
-    design,
-    save,
-)
+import mechdesign as md
 from mechdesign.cli import main
-from mechdesign.errors import UnsupportedError
-from mechdesign.files import load_channel, load_problem
 from mechdesign.notions import NOTIONS
 from mechdesign.utilities import UTILITIES
 from tests.cli_support import Run, run
@@ -82,7 +71,7 @@ def test_an_error_of_the_design_names_the_file_whatever_its_name(
     name: str, folder: Path, refused: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: Any, **__: Any) -> None:
-        raise UnsupportedError("utility.objective", "another", "this")
+        raise md.UnsupportedError("utility.objective", "another", "this")
 
     monkeypatch.setattr("mechdesign.designs.design.design", refuse)
     Path(name).write_text(SMALL, encoding="utf-8")
@@ -156,7 +145,7 @@ def test_every_route_finds_the_optimum(route: str, words: str, folder: Path, pri
     assert answer["value"] == pytest.approx(VALUE, rel=1e-12 if exact else 1e-6)
     assert answer["bound"] == pytest.approx(VALUE, rel=1e-9 if exact else 2e-6)
     assert answer["channel"]["outputs"] == ["a", "b", "c"]
-    assert load_channel("x.json").document["route"] == answer["route"]
+    assert md.load_channel("x.json").document["route"] == answer["route"]
 
 
 def test_a_picture_is_drawn_with_dollars_as_dollars(folder: Path, printed: Run) -> None:
@@ -213,12 +202,15 @@ def test_what_was_solved_verifies(folder: Path, printed: Run) -> None:
 
 
 def test_verify_shows_a_long_statement_in_part(folder: Path, printed: Run) -> None:
-    save(design(Problem([f"input {x}" for x in range(40)], LDP(1), HammingLoss())), "x.json")
+    md.save(
+        md.design(md.Problem([f"input {x}" for x in range(40)], md.LDP(1), md.HammingLoss())),
+        "x.json",
+    )
     lines = printed("verify", "x.json").splitlines()
     stated = [line for line in lines if line.startswith("stated")]
     assert stated[0].endswith("…")
     assert max(map(len, stated)) < 130
-    assert len(repr(load_channel("x.json"))) < 3000
+    assert len(repr(md.load_channel("x.json"))) < 3000
 
 
 @pytest.mark.parametrize(
@@ -240,9 +232,9 @@ def test_verify_shows_the_law_or_prior_that_a_proof_is_about(
 
 
 def test_verify_shows_the_objective_that_noise_was_designed_for(folder: Path, printed: Run) -> None:
-    domain, loss = Domain.grid(3, 3), EuclideanDistance()
-    problem = Problem(domain, MetricPrivacy(1, "euclidean"), loss, prior=[1, *[0] * 8])
-    save(design(problem, route="noise"), "x.json")
+    domain, loss = md.Domain.grid(3, 3), md.EuclideanDistance()
+    problem = md.Problem(domain, md.MetricPrivacy(1, "euclidean"), loss, prior=[1, *[0] * 8])
+    md.save(md.design(problem, route="noise"), "x.json")
     lines = printed("verify", "x.json").splitlines()
     stated = {line.split()[1]: line for line in lines if line.startswith("stated")}
     assert list(stated) == ["domain", "prior", "privacy", "utility"]
@@ -311,7 +303,7 @@ def test_the_tolerance_of_an_expectation_counts(folder: Path, printed: Run) -> N
 @pytest.mark.parametrize("notion", NOTIONS)
 def test_an_example_solves_and_verifies(notion: str, folder: Path, printed: Run) -> None:
     Path("example.toml").write_text(printed("example", notion), encoding="utf-8")
-    problem = load_problem("example.toml")
+    problem = md.load_problem("example.toml")
     assert [found.name for found in problem.privacy] == [notion]
     printed("solve", "example.toml", "-o", "x.json")
     assert "verified  status optimal" in printed("verify", "x.json")

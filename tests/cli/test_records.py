@@ -11,21 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import mechdesign as md
 from mechdesign.accounting.central.central import after_shuffling
 from mechdesign.accounting.channel_leakage import leakages
-from mechdesign.channel import Channel
 from mechdesign.cli.common import FileBar
 from mechdesign.collection.records import tally_file
-from mechdesign.designs.design import design
-from mechdesign.domain import Domain
 from mechdesign.estimation import METHODS, TARGETS, estimate, mean
-from mechdesign.files import load_mechanism, save
 from mechdesign.mechanisms import HadamardResponse
-from mechdesign.notions import LDP
-from mechdesign.prior import Prior
-from mechdesign.problem import Problem
 from mechdesign.sampling import SIMULATION
-from mechdesign.utilities import HammingLoss, UnbiasedVariance
 from tests.cli_support import Run, rows, run
 
 PRIOR = "[prior]\nprobabilities = [0.5, 0.3, 0.2]\n"
@@ -49,7 +42,7 @@ READING = ["estimate", "channel.json", "reports.csv", "--column", "answer"]
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    save(design(Problem(LABELS, LDP(1), HammingLoss())), "channel.json")
+    md.save(md.design(md.Problem(LABELS, md.LDP(1), md.HammingLoss())), "channel.json")
     Path("problem.toml").write_text(PROBLEM, encoding="utf-8")
     with Path("survey.csv").open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
@@ -103,7 +96,7 @@ def test_policies_and_json(folder: Path, printed: Run, refused: Run) -> None:
         "source": "survey.csv",
         "target": "reports.csv",
         "column": "answer",
-        "channels": {"answer": load_mechanism("channel.json").mechanism.digest},
+        "channels": {"answer": md.load_mechanism("channel.json").mechanism.digest},
         "rows": 602,
         "reports": 601,
         "unknown": {"cells": 1, "policy": "taken as 'some, times'"},
@@ -145,7 +138,7 @@ def test_the_estimate_of_a_file_is_the_one_in_memory(
 ) -> None:
     reports = f"reports.{ending}"
     printed(*SURVEY[:3], reports, *SURVEY[4:])
-    channel = load_mechanism("channel.json").mechanism
+    channel = md.load_mechanism("channel.json").mechanism
     expected = estimate(
         channel, tally_file(channel, reports, "answer"), method=method, target=target
     )
@@ -167,7 +160,7 @@ def test_the_estimate_of_a_file_is_the_one_in_memory(
 
 
 def test_quantiles_are_printed_of_inputs_that_are_numbers(folder: Path, printed: Run) -> None:
-    save(Channel.from_matrix(np.eye(3), inputs=[10, 20, 30]), "channel.json")
+    md.save(md.Channel.from_matrix(np.eye(3), inputs=[10, 20, 30]), "channel.json")
     Path("reports.csv").write_text("answer\n0\n1\n1\n2\n", encoding="utf-8")
     words = [*READING, "--quantiles", "0.5,0.2"]
     assert "quantile 0.5: 20, within [10, 30]\nquantile 0.2: 10, within" in printed(*words)
@@ -188,9 +181,9 @@ def test_the_confidence_is_printed(folder: Path, printed: Run) -> None:
 @pytest.mark.parametrize("worst", [False, True])
 def test_a_mean_is_read_without_bias(worst: bool, folder: Path, printed: Run) -> None:
     """By the readings of the file, with an interval; it is the mean of the readings."""
-    problem = Problem([0, 1, 4], LDP(2), UnbiasedVariance(worst_case=worst))
-    solution = design(problem)
-    save(solution, "means.json")
+    problem = md.Problem([0, 1, 4], md.LDP(2), md.UnbiasedVariance(worst_case=worst))
+    solution = md.design(problem)
+    md.save(solution, "means.json")
     reports = solution.channel.privatize([0, 1, 4, 4] * 250, rng=1)
     sent = reports.data.ravel()
     Path("sent.csv").write_text("y\n" + "\n".join(map(str, sent)), encoding="utf-8")
@@ -234,7 +227,7 @@ def test_a_structured_mechanism_is_saved_checked_and_used(
     kind: str, folder: Path, printed: Run
 ) -> None:
     told = printed("mechanism", kind, "problem.toml", "-o", "channel.json")
-    mechanism = load_mechanism("channel.json").mechanism
+    mechanism = md.load_mechanism("channel.json").mechanism
     assert told == f"{mechanism!r}\n"
     assert "verified" in printed("verify", "channel.json")
     printed(*SURVEY)
@@ -249,12 +242,12 @@ def test_a_mechanism_may_be_too_large_for_a_matrix(folder: Path, printed: Run) -
     Path("large.toml").write_text(text, encoding="utf-8")
     words = ["mechanism", "hadamard-response", "large.toml", "-o", "h.json"]
     told = json.loads(printed(*words, "--json"))
-    assert load_mechanism("h.json").mechanism == HadamardResponse(5000, 1)
+    assert md.load_mechanism("h.json").mechanism == HadamardResponse(5000, 1)
     assert (told["inputs"], told["bits_per_report"]) == (5000, 13)
     assert told["leakage"] <= 1 + 1e-12
     words = ["mechanism", "subset-selection", "problem.toml", "-o", "s.json", "--size", "2"]
     printed(*words)
-    assert load_mechanism("s.json").document["law"]["size"] == "2"
+    assert md.load_mechanism("s.json").document["law"]["size"] == "2"
 
 
 def test_noise_on_a_grid_is_remapped(folder: Path, printed: Run) -> None:
@@ -265,9 +258,9 @@ def test_noise_on_a_grid_is_remapped(folder: Path, printed: Run) -> None:
     words = ["mechanism", "geometric-noise", "grid.toml", "-o"]
     told = printed(*words, "noise.json")
     printed(*words, "best.json", "--remap", "squared")
-    mechanism, best = (load_mechanism(f"{name}.json").mechanism for name in ("noise", "best"))
+    mechanism, best = (md.load_mechanism(f"{name}.json").mechanism for name in ("noise", "best"))
     assert told == f"{mechanism!r}\n"
-    assert best == mechanism.remapped(Prior([*["0.0625"] * 11, "0.3125"]), "squared")
+    assert best == mechanism.remapped(md.Prior([*["0.0625"] * 11, "0.3125"]), "squared")
     assert printed("leakage", "noise.json").rstrip() == repr(leakages(mechanism))
 
 
@@ -275,8 +268,8 @@ def test_noise_on_a_grid_is_remapped(folder: Path, printed: Run) -> None:
 
 
 def test_the_leakage_is_that_of_the_library(folder: Path, printed: Run) -> None:
-    channel = load_mechanism("channel.json").mechanism
-    prior = Prior([0.5, 0.3, 0.2])
+    channel = md.load_mechanism("channel.json").mechanism
+    prior = md.Prior([0.5, 0.3, 0.2])
     assert printed("leakage", "channel.json") == f"{leakages(channel)!r}\n"
     for given in ("0.5,0.3,0.2", "1/2, 3/10, 1/5", "problem.toml"):
         found = printed("leakage", "channel.json", "--prior", given)
@@ -286,7 +279,7 @@ def test_the_leakage_is_that_of_the_library(folder: Path, printed: Run) -> None:
 
 
 def test_the_central_epsilon_of_shuffled_reports_comes_with_it(folder: Path, printed: Run) -> None:
-    channel = load_mechanism("channel.json").mechanism
+    channel = md.load_mechanism("channel.json").mechanism
     told = after_shuffling(channel, 40, "1e-5")
     shuffled = ("leakage", "channel.json", "--shuffled", "40", "--delta", "1e-5")
     assert printed(*shuffled) == f"{leakages(channel)!r}\n\n{told!r}\n"
@@ -295,7 +288,7 @@ def test_the_central_epsilon_of_shuffled_reports_comes_with_it(folder: Path, pri
 
 def test_a_matrix_of_numbers_is_measured(folder: Path, printed: Run, refused: Run) -> None:
     Path("m.csv").write_text("3/4, 1/4\n0.25,0.75\n", encoding="utf-8")
-    warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    warner = md.Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     assert printed("leakage", "m.csv") == f"{leakages(warner)!r}\n"
     Path("m.csv").write_text("3/4,1/4\n0.25,0.5\n", encoding="utf-8")
     assert refused("leakage", "m.csv").startswith("m.csv: matrix[1]: expected a row that")
@@ -312,7 +305,7 @@ def test_a_prior_of_another_domain_is_refused(folder: Path, refused: Run) -> Non
     Path("none.toml").write_text(PROBLEM.replace(PRIOR, ""), encoding="utf-8")
     message = refused("leakage", "channel.json", "--prior", "none.toml")
     assert message.startswith("none.toml: prior: the file has no table [prior]")
-    assert Domain(LABELS) == load_mechanism("channel.json").mechanism.inputs
+    assert md.Domain(LABELS) == md.load_mechanism("channel.json").mechanism.inputs
 
 
 # the program around it

@@ -41,7 +41,7 @@ def masses(law: dict[str, str], n_rows: int, n_outputs: int) -> list[list[int]]:
     return found
 
 
-@examples(30)
+@examples(12)
 @given(st.data())
 def test_the_cells_add_up_to_the_certified_integers(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -12,50 +12,25 @@ from typing import Any
 
 import pytest
 
+import mechdesign as md
 from mechdesign.cli import main
-from mechdesign.designs.design import design
 from mechdesign.designs.solution import Solution
-from mechdesign.domain import Domain
-from mechdesign.errors import CertificateError
-from mechdesign.files import load_channel, load_problem, save
 from mechdesign.kernel import digest, verify
-from mechdesign.notions import (
-    LDP,
-    LIP,
-    NOTIONS as ALL_NOTIONS,
-    AsymmetricLift,
-    BlockLDP,
-    BoundedPriorLIP,
-    ContextAwareLDP,
-    HighLowLDP,
-    MetricPrivacy,
-)
-from mechdesign.problem import Problem
-from mechdesign.utilities import (
-    UTILITIES,
-    BayesAccuracy,
-    ColumnUtility,
-    Distortion,
-    EuclideanDistance,
-    HammingLoss,
-    MeanAbsoluteError,
-    MeanSquaredDistance,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-)
+from mechdesign.notions import NOTIONS as ALL_NOTIONS
+from mechdesign.utilities import UTILITIES
 
 
-def of_notion(name: str) -> Problem:
+def of_notion(name: str) -> md.Problem:
     """Return the notion of an example table, with its inputs and prior."""
     keys = tomllib.loads(ALL_NOTIONS[name].example)
     prior = [0.1, 0.2, 0.3, 0.4]
-    return Problem(range(4), ALL_NOTIONS[name](**keys), MeanAbsoluteError(), prior=prior)
+    return md.Problem(range(4), ALL_NOTIONS[name](**keys), md.MeanAbsoluteError(), prior=prior)
 
 
 DIVERGENCES = ("total-variation", "kullback-leibler", "chi-squared", "squared-hellinger")
 
 
-def of_utility(name: str) -> Problem:
+def of_utility(name: str) -> md.Problem:
     both = {"first": 0, "second": [0.25, 0.75]}
     keys: dict[str, Any] = {
         "distortion": {"matrix": [[0, 1, 0.25], [2, 0, 0.25]]},
@@ -63,74 +38,81 @@ def of_utility(name: str) -> Problem:
         "fisher-information": {"scores": [3, -2]},
         **dict.fromkeys(DIVERGENCES, both),
     }.get(name, {})
-    return Problem([0, 1], LIP(1), UTILITIES[name](**keys), prior=[0.4, 0.6], title=name)
+    return md.Problem([0, 1], md.LIP(1), UTILITIES[name](**keys), prior=[0.4, 0.6], title=name)
 
 
-OTHERS: dict[str, Callable[[], Problem]] = {
-    "worst case": lambda: Problem(range(4), LDP(1), MeanSquaredDistance(worst_case=True)),
-    "intersection": lambda: Problem(
-        ["a", "b", "c"], [LDP(2), LIP(1)], HammingLoss(), prior=[0.2, 0.3, 0.5]
+OTHERS: dict[str, Callable[[], md.Problem]] = {
+    "worst case": lambda: md.Problem(range(4), md.LDP(1), md.MeanSquaredDistance(worst_case=True)),
+    "intersection": lambda: md.Problem(
+        ["a", "b", "c"], [md.LDP(2), md.LIP(1)], md.HammingLoss(), prior=[0.2, 0.3, 0.5]
     ),
-    "blocks of a grid": lambda: Problem(
-        Domain.grid(2, 4), BlockLDP(1, block_rows=2, block_columns=2), EuclideanDistance()
+    "blocks of a grid": lambda: md.Problem(
+        md.Domain.grid(2, 4), md.BlockLDP(1, block_rows=2, block_columns=2), md.EuclideanDistance()
     ),
-    "grid of spacing 1/3": lambda: Problem(
-        Domain.grid(2, 2, spacing=Fraction(1, 3)),
-        MetricPrivacy(3, "euclidean"),
-        EuclideanDistance(),
+    "grid of spacing 1/3": lambda: md.Problem(
+        md.Domain.grid(2, 2, spacing=Fraction(1, 3)),
+        md.MetricPrivacy(3, "euclidean"),
+        md.EuclideanDistance(),
     ),
-    "grid of a long spacing": lambda: Problem(
-        Domain.grid(1, 3, spacing="0.12345678901234567890123"),
-        MetricPrivacy(9, "manhattan"),
-        EuclideanDistance(),
+    "grid of a long spacing": lambda: md.Problem(
+        md.Domain.grid(1, 3, spacing="0.12345678901234567890123"),
+        md.MetricPrivacy(9, "manhattan"),
+        md.EuclideanDistance(),
     ),
-    "outputs beside the grid": lambda: Problem(
-        Domain.grid(1, 3), LDP(1), EuclideanDistance(), outputs=[(0, 0.5), (0, 1.5)]
+    "outputs beside the grid": lambda: md.Problem(
+        md.Domain.grid(1, 3), md.LDP(1), md.EuclideanDistance(), outputs=[(0, 0.5), (0, 1.5)]
     ),
-    "fewer outputs than inputs": lambda: Problem(
-        range(5), LDP(1), MeanAbsoluteError(), outputs=[1, 2.5]
+    "fewer outputs than inputs": lambda: md.Problem(
+        range(5), md.LDP(1), md.MeanAbsoluteError(), outputs=[1, 2.5]
     ),
-    "more outputs than inputs": lambda: Problem(
-        ["a", "b"], LDP(1), Distortion([[0, 3, 1], [3, 0, 1]]), outputs=["a", "b", "neither"]
+    "more outputs than inputs": lambda: md.Problem(
+        ["a", "b"], md.LDP(1), md.Distortion([[0, 3, 1], [3, 0, 1]]), outputs=["a", "b", "neither"]
     ),
-    "numbers and text": lambda: Problem(["a", 1, 2.5], HighLowLDP(1, ["a", 1]), HammingLoss()),
-    "letters of the world": lambda: Problem(
-        ["да", "né", "\u2028", '"', "\\"], LDP(1), HammingLoss(), title="≤ 😀", source="\t\n"
+    "numbers and text": lambda: md.Problem(
+        ["a", 1, 2.5], md.HighLowLDP(1, ["a", 1]), md.HammingLoss()
     ),
-    "thirds": lambda: Problem(
-        ["a", "b", "c"], LIP("1/3"), HammingLoss(), prior=["1/3", "1/3", "1/3"]
+    "letters of the world": lambda: md.Problem(
+        ["да", "né", "\u2028", '"', "\\"], md.LDP(1), md.HammingLoss(), title="≤ 😀", source="\t\n"
     ),
-    "an input of prior 0": lambda: Problem(
-        ["a", "b", "c"], LIP(1), HammingLoss(), prior=[0, 0.5, 0.5]
+    "thirds": lambda: md.Problem(
+        ["a", "b", "c"], md.LIP("1/3"), md.HammingLoss(), prior=["1/3", "1/3", "1/3"]
     ),
-    "box of priors": lambda: Problem(
-        ["a", "b"], BoundedPriorLIP(0.5, lower=[0.1, 0.7], upper=[0.3, 0.9]), HammingLoss()
+    "an input of prior 0": lambda: md.Problem(
+        ["a", "b", "c"], md.LIP(1), md.HammingLoss(), prior=[0, 0.5, 0.5]
     ),
-    "list of priors": lambda: Problem(
-        ["a", "b"], BoundedPriorLIP(0.5, priors=[[0.1, 0.9], [0.3, 0.7]]), HammingLoss()
+    "box of priors": lambda: md.Problem(
+        ["a", "b"], md.BoundedPriorLIP(0.5, lower=[0.1, 0.7], upper=[0.3, 0.9]), md.HammingLoss()
     ),
-    "distance matrix": lambda: Problem(
-        ["a", "b", "c"], MetricPrivacy(1, [[0, 1, 2], [1, 0, 1.5], [2, 1.5, 0]]), HammingLoss()
+    "list of priors": lambda: md.Problem(
+        ["a", "b"], md.BoundedPriorLIP(0.5, priors=[[0.1, 0.9], [0.3, 0.7]]), md.HammingLoss()
     ),
-    "budget zero": lambda: Problem(["a", "b", "c"], LDP(0), HammingLoss()),
-    "no budget at all": lambda: Problem(
-        ["a", "b"], ContextAwareLDP([[0, "inf"], ["inf", 0]]), HammingLoss()
+    "distance matrix": lambda: md.Problem(
+        ["a", "b", "c"],
+        md.MetricPrivacy(1, [[0, 1, 2], [1, 0, 1.5], [2, 1.5, 0]]),
+        md.HammingLoss(),
     ),
-    "both sides free": lambda: Problem(
-        ["a", "b"], AsymmetricLift("inf", "inf"), HammingLoss(), prior=[0.5, 0.5]
+    "budget zero": lambda: md.Problem(["a", "b", "c"], md.LDP(0), md.HammingLoss()),
+    "no budget at all": lambda: md.Problem(
+        ["a", "b"], md.ContextAwareLDP([[0, "inf"], ["inf", 0]]), md.HammingLoss()
     ),
-    "histogram": lambda: Problem(
-        range(4), LIP(1), PosteriorMeanSquaredError(histogram=True), prior=[0.1, 0.2, 0.3, 0.4]
+    "both sides free": lambda: md.Problem(
+        ["a", "b"], md.AsymmetricLift("inf", "inf"), md.HammingLoss(), prior=[0.5, 0.5]
     ),
-    "information about words": lambda: Problem(
-        ["a", "b", 3], LDP(1), MutualInformation(), prior=[0.2, 0.3, 0.5]
+    "histogram": lambda: md.Problem(
+        range(4),
+        md.LIP(1),
+        md.PosteriorMeanSquaredError(histogram=True),
+        prior=[0.1, 0.2, 0.3, 0.4],
     ),
-    "accuracy on a grid": lambda: Problem(Domain.grid(2, 2), LDP(1), BayesAccuracy()),
-    "one input": lambda: Problem(["a"], LDP(1), HammingLoss()),
-    "large budget": lambda: Problem(["a", "b", "c"], LDP(60), HammingLoss()),
+    "information about words": lambda: md.Problem(
+        ["a", "b", 3], md.LDP(1), md.MutualInformation(), prior=[0.2, 0.3, 0.5]
+    ),
+    "accuracy on a grid": lambda: md.Problem(md.Domain.grid(2, 2), md.LDP(1), md.BayesAccuracy()),
+    "one input": lambda: md.Problem(["a"], md.LDP(1), md.HammingLoss()),
+    "large budget": lambda: md.Problem(["a", "b", "c"], md.LDP(60), md.HammingLoss()),
 }
 
-PROBLEMS: dict[str, Callable[[], Problem]] = {
+PROBLEMS: dict[str, Callable[[], md.Problem]] = {
     **{f"notion {name}": lambda name=name: of_notion(name) for name in ALL_NOTIONS},
     **{f"utility {name}": lambda name=name: of_utility(name) for name in UTILITIES},
     **OTHERS,
@@ -139,7 +121,7 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
 
 @cache
 def solved(name: str) -> Solution:
-    return design(PROBLEMS[name]())
+    return md.design(PROBLEMS[name]())
 
 
 def strict(text: str) -> Any:
@@ -159,8 +141,8 @@ def strict(text: str) -> Any:
 def test_saved_channels_are_loaded_equal(name: str, tmp_path: Path) -> None:
     solution, file = solved(name), tmp_path / "channel.json"
     problem = solution.problem
-    save(solution, file)
-    loaded = load_channel(file)
+    md.save(solution, file)
+    loaded = md.load_channel(file)
     assert loaded.channel == solution.channel
     assert loaded.channel.inputs == problem.domain
     assert loaded.channel.inputs.grid_shape == problem.domain.grid_shape
@@ -178,19 +160,19 @@ def test_a_row_of_the_channel_is_a_line_of_the_file(tmp_path: Path) -> None:
     """Even where the title and the labels look like the file itself."""
     title = '  "matrix": "matrix of the channel", "numerators": "numerators of the channel"'
     labels = ['"matrix": "matrix of the channel"', "numerators of the channel", "a,b", "ε"]
-    solution = design(Problem(labels, LDP(1), HammingLoss(), title=title))
+    solution = md.design(md.Problem(labels, md.LDP(1), md.HammingLoss(), title=title))
     path = tmp_path / "channel.json"
-    save(solution, path)
+    md.save(solution, path)
     text = path.read_text(encoding="utf-8")
     assert json.loads(text) == json.loads(json.dumps(solution.document()))
     for row in solution.document()["channel"]["numerators"]:
         assert json.dumps(row) in text
-    assert load_channel(path).channel == solution.channel
+    assert md.load_channel(path).channel == solution.channel
 
 
 @pytest.mark.parametrize("name", ["notion lip", "worst case", "utility distortion"])
 def test_one_problem_gives_one_file(name: str) -> None:
-    documents = [design(PROBLEMS[name]()).document() for _ in range(2)]
+    documents = [md.design(PROBLEMS[name]()).document() for _ in range(2)]
     for document in documents:
         del document["seconds"], document["timings"], document["digest"]
     assert documents[0] == documents[1]
@@ -235,7 +217,7 @@ def test_the_json_is_as_promised(name: str) -> None:
     ):
         assert all(type(entry) is float for entry in row)
         assert row == [entry / 2**62 for entry in numerators]
-    if isinstance(problem.utility, ColumnUtility):
+    if isinstance(problem.utility, md.ColumnUtility):
         assert channel["outputs"] == list(range(len(channel["outputs"])))
 
 
@@ -271,15 +253,15 @@ def test_the_leakage_is_the_least_budget_that_holds(name: str) -> None:
 
 
 def test_the_decoder_is_the_posterior_mean_of_each_output() -> None:
-    utility = PosteriorMeanSquaredError(values=[1, 0])
-    survey = design(Problem(["yes", "no"], LIP(1), utility, prior=[0.1, 0.9]))
+    utility = md.PosteriorMeanSquaredError(values=[1, 0])
+    survey = md.design(md.Problem(["yes", "no"], md.LIP(1), utility, prior=[0.1, 0.9]))
     channel = survey.to_json()["channel"]
     assert channel["outputs"] == [0, 1]
     assert [type(y) for y in channel["outputs"]] == [int, int]
     yes, no = channel["matrix"]
     means = [0.1 * a / (0.1 * a + 0.9 * b) for a, b in zip(yes, no, strict=True)]
     assert channel["decoder"] == pytest.approx(means, rel=1e-14)
-    assert "decoder" not in design(of_utility("hamming")).to_json()["channel"]
+    assert "decoder" not in md.design(of_utility("hamming")).to_json()["channel"]
 
 
 # Reading problems.
@@ -293,11 +275,11 @@ def test_a_decimal_is_taken_as_it_is_written(tmp_path: Path) -> None:
         '[utility]\nobjective = "mean-absolute-error"\n[expected]\nvalue = 0.1\n',
         encoding="utf-8",
     )
-    problem = load_problem(file)
+    problem = md.load_problem(file)
     assert problem.domain.numbers == (Fraction(1, 10), Fraction(1, 5))
     assert problem.prior.probabilities == (Fraction(1, 10), Fraction(9, 10))
     (notion,) = problem.privacy
-    assert notion == LDP("0.30000000000000000000001")
+    assert notion == md.LDP("0.30000000000000000000001")
     assert problem.expected is not None
     assert (problem.expected.value, problem.expected.rtol) == (0.1, 1e-6)
 
@@ -311,7 +293,7 @@ def test_a_problem_file_means_what_the_objects_mean(name: str, tmp_path: Path) -
         f"{ALL_NOTIONS[name].example}",
         encoding="utf-8",
     )
-    assert load_problem(file).to_table() == of_notion(name).to_table()
+    assert md.load_problem(file).to_table() == of_notion(name).to_table()
 
 
 def test_solve_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -324,7 +306,7 @@ def test_solve_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixtu
     )
     assert main(["solve", str(file), "--json", "-o", str(tmp_path / "channel.json")]) == 0
     printed = strict(capsys.readouterr().out)
-    saved = load_channel(tmp_path / "channel.json").document
+    saved = md.load_channel(tmp_path / "channel.json").document
     for key in KEYS:
         if key == "channel":
             assert {k: saved[key][k] for k in printed[key]} == printed[key]
@@ -346,18 +328,18 @@ def test_a_missing_part_is_named_without_pythons_words(
     key: str, words: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "channel.json"
-    save(design(Problem(Domain(["a", "b"]), LDP(1), HammingLoss())), file)
+    md.save(md.design(md.Problem(md.Domain(["a", "b"]), md.LDP(1), md.HammingLoss())), file)
     document = json.loads(file.read_text(encoding="utf-8"))
     for holder in (document["problem"], document):
         name = key if key in holder else "problem"
         part = holder.pop(name)
         document["digest"] = digest(document)
         missing = words if holder is not document else f"the key '{name}' is missing"
-        with pytest.raises(CertificateError, match=missing):
+        with pytest.raises(md.CertificateError, match=missing):
             verify(document)
         holder[name] = part
     document["problem"][key] = 7
     document["digest"] = digest(document)
-    with pytest.raises(CertificateError) as caught:
+    with pytest.raises(md.CertificateError) as caught:
         verify(document)
     assert "Error(" not in str(caught.value)

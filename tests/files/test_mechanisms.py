@@ -11,21 +11,7 @@ from typing import Any
 import pytest
 
 import mechdesign as md
-from mechdesign import (
-    LDP,
-    LIP,
-    PML,
-    BlockLDP,
-    CertificateError,
-    Channel,
-    Domain,
-    HighLowLDP,
-    InputError,
-    Prior,
-    UnsupportedError,
-)
 from mechdesign.exact import as_fraction, exp_lower
-from mechdesign.files import load_channel, load_mechanism, save
 from mechdesign.mechanisms import (
     MECHANISMS,
     ByComponent,
@@ -46,7 +32,7 @@ from tests.kernel.laws.support import MADE
 def test_saved_mechanisms_are_loaded_equal(name: str, tmp_path: Path) -> None:
     file, mechanism = tmp_path / "mechanism.json", MADE[name]
     md.save(mechanism, file)
-    loaded = load_mechanism(file)
+    loaded = md.load_mechanism(file)
     assert loaded.mechanism == mechanism
     assert hash(loaded.mechanism) == hash(mechanism)
     assert loaded.prior == getattr(mechanism, "prior", None)
@@ -54,48 +40,50 @@ def test_saved_mechanisms_are_loaded_equal(name: str, tmp_path: Path) -> None:
     assert isinstance(loaded.mechanism, type(mechanism))
     drawn = loaded.mechanism.privatize(labels, rng=1)
     assert drawn.texts() == mechanism.privatize(labels, rng=1).texts()
-    save(loaded.mechanism, tmp_path / "again.json")
+    md.save(loaded.mechanism, tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == file.read_bytes()
     assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_channel_file_is_loaded_by_the_same_function(tmp_path: Path) -> None:
-    problem = md.Problem(["yes", "no"], LIP(1), md.HammingLoss(), prior=[0.4, 0.6])
-    save(md.design(problem), tmp_path / "channel.json")
-    loaded, channel = load_mechanism(tmp_path / "channel.json"), load_channel
-    assert isinstance(loaded.mechanism, Channel)
+    problem = md.Problem(["yes", "no"], md.LIP(1), md.HammingLoss(), prior=[0.4, 0.6])
+    md.save(md.design(problem), tmp_path / "channel.json")
+    loaded, channel = md.load_mechanism(tmp_path / "channel.json"), md.load_channel
+    assert isinstance(loaded.mechanism, md.Channel)
     assert loaded.mechanism == channel(tmp_path / "channel.json").channel
     assert loaded.prior == problem.prior
     assert loaded.verified.value is not None
 
 
 def test_a_mechanism_file_holds_no_matrix(tmp_path: Path) -> None:
-    save(MADE["subsets"], tmp_path / "x.json")
-    with pytest.raises(CertificateError, match="the file has no channel on labels"):
-        load_channel(tmp_path / "x.json")
+    md.save(MADE["subsets"], tmp_path / "x.json")
+    with pytest.raises(md.CertificateError, match="the file has no channel on labels"):
+        md.load_channel(tmp_path / "x.json")
 
 
 def test_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:
     channel: Any = [[1]]
-    with pytest.raises(InputError, match="result: expected a Solution, a Channel or a Mechanism"):
-        save(channel, tmp_path / "x.json")
+    with pytest.raises(
+        md.InputError, match="result: expected a Solution, a Channel or a Mechanism"
+    ):
+        md.save(channel, tmp_path / "x.json")
     assert not list(tmp_path.iterdir())
-    with pytest.raises(InputError, match="cannot write the file"):
-        save(MADE["LIP"], tmp_path / "none" / "x.json")
+    with pytest.raises(md.InputError, match="cannot write the file"):
+        md.save(MADE["LIP"], tmp_path / "none" / "x.json")
 
 
 @pytest.mark.parametrize("name", MADE)
 def test_a_changed_file_is_refused(name: str, tmp_path: Path) -> None:
     file = tmp_path / "x.json"
-    save(MADE[name], file)
+    md.save(MADE[name], file)
     document = json.loads(file.read_text())
     document["privacy"][0]["leakage"] /= 2
     file.write_text(json.dumps(document))
-    with pytest.raises(CertificateError, match="digest"):
-        load_mechanism(file)
+    with pytest.raises(md.CertificateError, match="digest"):
+        md.load_mechanism(file)
     file.write_text(json.dumps(sealed(document)))
-    with pytest.raises(CertificateError, match="leaks more"):
-        load_mechanism(file)
+    with pytest.raises(md.CertificateError, match="leaks more"):
+        md.load_mechanism(file)
 
 
 def test_integers_that_this_library_would_not_make_are_refused(tmp_path: Path) -> None:
@@ -105,12 +93,12 @@ def test_integers_that_this_library_would_not_make_are_refused(tmp_path: Path) -
         ("subsets", lambda law: law.update(held=str(int(law["held"]) - 1))),
         ("blocks", lambda law: law["parts"][0].update(epsilon="2")),
     ):
-        save(MADE[name], file)
+        md.save(MADE[name], file)
         document = json.loads(file.read_text())
         change(document["law"])
         file.write_text(json.dumps(sealed(document)))
-        with pytest.raises(CertificateError, match="contains no valid mechanism"):
-            load_mechanism(file)
+        with pytest.raises(md.CertificateError, match="contains no valid mechanism"):
+            md.load_mechanism(file)
 
 
 ODD: list[Any] = [
@@ -130,7 +118,7 @@ def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MADE)
 def test_a_changed_file_is_refused_or_still_true(name: str, tmp_path: Path) -> None:
-    save(MADE[name], tmp_path / "x.json")
+    md.save(MADE[name], tmp_path / "x.json")
     whole, rng = (tmp_path / "x.json").read_text(), random.Random(7)
     places = [path for path in places_in(json.loads(whole)) if path and path[0] != "digest"]
     for path, odd in rng.sample(list(itertools.product(places, ODD)), 60):
@@ -141,8 +129,8 @@ def test_a_changed_file_is_refused_or_still_true(name: str, tmp_path: Path) -> N
         place[path[-1]] = odd
         (tmp_path / "y.json").write_text(json.dumps(sealed(document)))
         try:
-            found = load_mechanism(tmp_path / "y.json").mechanism
-        except (CertificateError, InputError):  # InputError: no JSON, such as NaN
+            found = md.load_mechanism(tmp_path / "y.json").mechanism
+        except (md.CertificateError, md.InputError):  # InputError: no JSON, such as NaN
             continue
         assert isinstance(found, Mechanism)
         (stated,) = document["problem"]["privacy"]
@@ -166,23 +154,23 @@ def test_a_changed_file_is_refused_or_still_true(name: str, tmp_path: Path) -> N
 def test_other_files_are_refused(text: str, tmp_path: Path) -> None:
     """Whatever stands where the name of the format is expected."""
     file = tmp_path / "x.json"
-    for load in (load_mechanism, load_channel):
-        with pytest.raises(InputError, match="cannot read the file"):
+    for load in (md.load_mechanism, md.load_channel):
+        with pytest.raises(md.InputError, match="cannot read the file"):
             load(tmp_path / "none.json")
         file.write_text(text)
-        with pytest.raises(CertificateError if text.endswith(("}", "]")) else InputError):
+        with pytest.raises(md.CertificateError if text.endswith(("}", "]")) else md.InputError):
             load(file)
 
 
 # --- by name ------------------------------------------------------------------------------------
 
-GRID = Domain.grid(2, 4)
-PRIOR = Prior.uniform(8)
+GRID = md.Domain.grid(2, 4)
+PRIOR = md.Prior.uniform(8)
 NOTIONS: dict[str, Notion] = {
-    "ldp": LDP(1),
-    "block": BlockLDP(1, block_rows=1, block_columns=2),
-    "high-low": HighLowLDP(1, [(0, 0), (0, 1), (1, 3)]),
-    "lip": LIP(3),
+    "ldp": md.LDP(1),
+    "block": md.BlockLDP(1, block_rows=1, block_columns=2),
+    "high-low": md.HighLowLDP(1, [(0, 0), (0, 1), (1, 3)]),
+    "lip": md.LIP(3),
 }
 
 
@@ -209,43 +197,47 @@ def test_the_form_goes_by_the_notion() -> None:
     apart = mechanism_for(kind, GRID, NOTIONS["high-low"])
     assert isinstance(apart, HighLow)
     assert isinstance(apart.inner, SubsetSelection)
-    single = mechanism_for(kind, GRID, HighLowLDP(1, [(0, 0)]))
+    single = mechanism_for(kind, GRID, md.HighLowLDP(1, [(0, 0)]))
     assert single.n_outputs == 8
-    plain = mechanism_for("randomized-response", GRID, LDP(1))
+    plain = mechanism_for("randomized-response", GRID, md.LDP(1))
     assert plain == GeneralizedRandomizedResponse(GRID, 1)
-    lip = mechanism_for("lip-randomized-response", GRID, LIP(3), PRIOR)
+    lip = mechanism_for("lip-randomized-response", GRID, md.LIP(3), PRIOR)
     assert lip == LIPRandomizedResponse(GRID, 3, PRIOR)
 
 
 def test_a_size_is_for_subsets() -> None:
-    assert mechanism_for("subset-selection", GRID, LDP(1), size=4).parameters()["size"] == 4
+    assert mechanism_for("subset-selection", GRID, md.LDP(1), size=4).parameters()["size"] == 4
     found = mechanism_for("subset-selection", GRID, NOTIONS["high-low"], size=2)
     assert found.parameters()["inner"]["law"]["size"] == 2
     for kind in ("hadamard-response", "randomized-response", "optimized-unary-encoding"):
-        with pytest.raises(InputError, match="size: expected none, as"):
-            mechanism_for(kind, GRID, LDP(1), size=2)
-    with pytest.raises(InputError, match="size"):
-        mechanism_for("subset-selection", GRID, LDP(1), size=8)
+        with pytest.raises(md.InputError, match="size: expected none, as"):
+            mechanism_for(kind, GRID, md.LDP(1), size=2)
+    with pytest.raises(md.InputError, match="size"):
+        mechanism_for("subset-selection", GRID, md.LDP(1), size=8)
 
 
 @pytest.mark.parametrize(
     ("kind", "notion", "words"),
     [
-        ("hadamard", LDP(1), "kind: expected one of .*did you mean 'hadamard-response'"),
-        ("subset-selection", PML(1), "privacy.notion: expected one of ldp, block, high-low, lip"),
-        ("subset-selection", LIP(1), "kind: expected one of lip-randomized-response under lip"),
-        ("lip-randomized-response", LDP(1), "kind: expected one of randomized-response,"),
-        ("symmetric-unary-encoding", HighLowLDP(1, [(0, 0)]), "under high-low"),
-        ("lip-randomized-response", LIP(1), "prior: expected a prior"),
-        ("subset-selection", BlockLDP(1, [[(0, 0)]]), "is in no block"),
-        ("subset-selection", HighLowLDP(0, [(0, 0), (0, 1)]), "epsilon"),
+        ("hadamard", md.LDP(1), "kind: expected one of .*did you mean 'hadamard-response'"),
+        (
+            "subset-selection",
+            md.PML(1),
+            "privacy.notion: expected one of ldp, block, high-low, lip",
+        ),
+        ("subset-selection", md.LIP(1), "kind: expected one of lip-randomized-response under lip"),
+        ("lip-randomized-response", md.LDP(1), "kind: expected one of randomized-response,"),
+        ("symmetric-unary-encoding", md.HighLowLDP(1, [(0, 0)]), "under high-low"),
+        ("lip-randomized-response", md.LIP(1), "prior: expected a prior"),
+        ("subset-selection", md.BlockLDP(1, [[(0, 0)]]), "is in no block"),
+        ("subset-selection", md.HighLowLDP(0, [(0, 0), (0, 1)]), "epsilon"),
     ],
 )
 def test_mismatched_arguments_are_refused(kind: str, notion: Notion, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(md.InputError, match=words):
         mechanism_for(kind, GRID, notion)
 
 
 def test_off_its_region_a_mechanism_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match="would leak"):
-        mechanism_for("lip-randomized-response", GRID, LIP(1), PRIOR)
+    with pytest.raises(md.UnsupportedError, match="would leak"):
+        mechanism_for("lip-randomized-response", GRID, md.LIP(1), PRIOR)
