@@ -17,12 +17,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from mechdesign import Channel, InputError, LimitError, resources
-from mechdesign.cli import main
 from mechdesign.collection.records import tally_file
 from mechdesign.collection.records.record_files import FORMATS
 from mechdesign.files import save
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, HadamardResponse
 from mechdesign.sampling import SIMULATION
+from tests.cli_support import Run
 from tests.records_support import identity, load, privatize_file, save as save_table
 
 LABELS = ["a", "b, c", 'd"e']
@@ -215,13 +215,13 @@ def test_pipes_carry_records_in_and_reports_out() -> None:
 
 
 def test_a_pipe_gets_all_reports_or_none(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, printed: Run, refused: Run
 ) -> None:
     monkeypatch.setattr(sys, "stdin", Pipe(Path("in.csv").read_bytes() + b"?,0\n"))
-    assert refused(capsys, *PIPED).startswith("-: line 202, column 'x': expected")
+    assert refused(*PIPED).startswith("-: line 202, column 'x': expected")
     monkeypatch.setattr(sys, "stdin", Pipe(Path("in.csv").read_bytes()))
-    assert main(["estimate", "true.json", "-", "--column", "x", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["values"] == [0.25, 0.5, 0.25]
+    told = printed("estimate", "true.json", "-", "--column", "x", "--json")
+    assert json.loads(told)["values"] == [0.25, 0.5, 0.25]
 
 
 @pytest.mark.parametrize("form", ["csv.gz", "tsv", "ndjson.zst", "arrows"])
@@ -234,70 +234,54 @@ def test_a_pipe_holds_the_format_that_is_named(form: str, monkeypatch: pytest.Mo
     assert tally_file(TRUE, f"out.{form}", "x").counts.tolist() == [50, 100, 50]
 
 
-def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert main(list(words)) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.count("\n") == 1
-    return told.err
-
-
 def test_several_columns_have_channels_and_are_estimated_together(
-    capsys: pytest.CaptureFixture[str],
+    printed: Run, refused: Run
 ) -> None:
     words = ["privatize", "true.json", "in.csv", "out.csv", "--column", "x"]
-    assert main([*words, "--also", "n", "flip.json"]) == 0
-    assert "nats a person, for all columns together" in capsys.readouterr().out
-    assert "out.csv: the file exists" in refused(capsys, *words)
-    assert main([*words, "--force", "--also", "n", "flip.json", "--one-each", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["spends"]["one_each"] is True
+    also = ["--also", "n", "flip.json"]
+    assert "nats a person, for all columns together" in printed(*words, *also)
+    assert "out.csv: the file exists" in refused(*words)
+    told = printed(*words, "--force", *also, "--one-each", "--json")
+    assert json.loads(told)["spends"]["one_each"] is True
     tallies = tally_file({"x": TRUE, "n": FLIP}, "out.csv", one_each=True)
     assert sum(tally.total for tally in tallies.values()) == 200
     Path("two.csv").write_text("p,q\n0,1\n1,1\n")
-    both = ["--column", "p", "--column", "q"]
-    assert main(["estimate", "flip.json", "two.csv", *both, "--json"]) == 0
-    assert set(json.loads(capsys.readouterr().out)) == {"p", "q"}
-    assert main(["estimate", "flip.json", "two.csv", *both]) == 0
-    assert "column 'q'" in capsys.readouterr().out
-    twice = ["--column", "x", "--column", "x"]
-    assert "a column occurs twice" in refused(capsys, *words[:-2], *twice, "--force")
-    again = [*words, "--also", "x", "flip.json", "--force"]
-    assert "a column occurs twice" in refused(capsys, *again)
-    table = ["estimate", "flip.json", "two.csv", *both, "--csv", "e.csv"]
-    assert "one column for --csv or --plot" in refused(capsys, *table)
+    both = ["estimate", "flip.json", "two.csv", "--column", "p", "--column", "q"]
+    assert set(json.loads(printed(*both, "--json"))) == {"p", "q"}
+    assert "column 'q'" in printed(*both)
+    assert "one column for --csv or --plot" in refused(*both, "--csv", "e.csv")
+    for again in (["--column", "x"], ["--also", "x", "flip.json"]):
+        assert "a column occurs twice" in refused(*words, *again, "--force")
 
 
-def test_a_key_gives_the_same_reports_again(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_key_gives_the_same_reports_again(printed: Run, refused: Run) -> None:
     Path("ids.csv").write_text("id,n\n" + "".join(f"{n},{n % 2}\n" for n in range(300)))
     Path("key").write_bytes(bytes(range(40)))
     words = ["privatize", "flip.json", "ids.csv", "a.csv", "--column", "n", "--key", "key"]
     for target in ("a.csv", "b.csv"):
-        assert main([*words[:3], target, *words[4:], "--id", "id"]) == 0
+        printed(*words[:3], target, *words[4:], "--id", "id")
     assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
-    capsys.readouterr()
     Path("key").write_bytes(b"x" * 70)
-    message = refused(capsys, *words, "--id", "id", "--force")
+    message = refused(*words, "--id", "id", "--force")
     assert "a secret of 32 to 64 random bytes" in message
     assert "x" * 9 not in message
     Path("key").write_bytes(bytes(32))
-    assert "a key and the ids of the records" in refused(capsys, *words, "--force")
-    assert "No such file" in refused(capsys, *words[:-1], "none", "--id", "id", "--force")
+    assert "a key and the ids of the records" in refused(*words, "--force")
+    assert "No such file" in refused(*words[:-1], "none", "--id", "id", "--force")
 
 
-def test_what_pipes_do_not_hold_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_pipes_do_not_hold_is_refused(refused: Run) -> None:
     for form in ("parquet", "arrow", "xls"):
         words = ["privatize", "true.json", "-", "out.csv", "--column", "x", "--format", form]
-        assert refused(capsys, *words).startswith("format: expected")
+        assert refused(*words).startswith("format: expected")
 
 
-def test_what_gzip_wrote_has_no_name_in_it() -> None:
+def test_what_gzip_wrote_has_no_name_in_it_and_zeros_after_it_are_padding() -> None:
     privatize_file({"x": TRUE}, "in.csv", "secret-name.csv.gz")
-    assert b"secret" not in Path("secret-name.csv.gz").read_bytes()
-    assert gzip.decompress(Path("secret-name.csv.gz").read_bytes()).startswith(b"x\n")
-
-
-def test_zeros_after_a_gzip_file_are_padding() -> None:
-    Path("padded.csv.gz").write_bytes(gzip.compress(Path("in.csv").read_bytes()) + bytes(600))
+    packed = Path("secret-name.csv.gz").read_bytes()
+    assert b"secret" not in packed
+    assert gzip.decompress(packed).startswith(b"x\n")
+    Path("padded.csv.gz").write_bytes(packed + bytes(600))
     assert tally_file(TRUE, "padded.csv.gz", "x").total == 200
 
 

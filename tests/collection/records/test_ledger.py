@@ -6,7 +6,6 @@ import contextlib
 import json
 import math
 import os
-import re
 import sqlite3
 import stat
 import threading
@@ -29,16 +28,14 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, RepeatedDrawWarning
 from mechdesign.files import save
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
+from tests.cli_support import Run
 from tests.mechanisms_support import block_randomized_response
 from tests.records_support import privatize_file, save as save_table
 from tests.strategies import examples
 
-WARNER = Channel.from_matrix(
-    [["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"], outputs=["yes", "no"]
-)
-TRUTH = Channel.from_matrix([[1, 0], [0, 1]], inputs=["yes", "no"], outputs=["yes", "no"])
-OTHER = Channel.from_matrix(
-    [["2/3", "1/3"], ["1/3", "2/3"]], inputs=["yes", "no"], outputs=["yes", "no"]
+WARNER, TRUTH, OTHER = (
+    Channel.from_matrix([[p, q], [q, p]], inputs=["yes", "no"], outputs=["yes", "no"])
+    for p, q in (("3/4", "1/4"), (1, 0), ("2/3", "1/3"))
 )
 
 
@@ -55,22 +52,17 @@ def draw(source: str = "in.csv", channel: Channel = WARNER, **options: Any) -> N
 
 
 def test_a_draw_is_recorded(folder: Path) -> None:
+    """In a file that only its owner reads."""
     draw()
+    assert os.name == "nt" or stat.S_IMODE(Path("ledger.sqlite").stat().st_mode) == 0o600
     (line,) = read_ledger("ledger.sqlite").draws
     assert line.reports == 3
     stated = {row.notion: row.value for row in leakages(WARNER).rows}
     found = {notion: float(nats) for (notion, _), nats in line.nats.items()}
     assert found == stated
     assert {"ldp", "maximal-leakage"} <= set(stated)
-    assert sorted(p.name for p in folder.iterdir()) == [
-        "channel.json", "in.csv", "ledger.sqlite", "out.csv",
-    ]  # fmt: skip
-
-
-@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
-def test_only_its_owner_reads_a_ledger(folder: Path) -> None:
-    draw()
-    assert stat.S_IMODE(Path("ledger.sqlite").stat().st_mode) == 0o600
+    files = {"channel.json", "in.csv", "ledger.sqlite", "out.csv"}
+    assert {path.name for path in folder.iterdir()} == files
 
 
 @pytest.mark.parametrize(
@@ -148,16 +140,13 @@ def test_the_draw_is_recorded_before_the_reports_appear(
 
 
 def test_without_its_ledger_nothing_is_drawn(folder: Path) -> None:
+    """A simulation has none."""
+    with pytest.raises(InputError, match="ledger: expected none for a simulation"):
+        draw(rng=1)
     Path("ledger.sqlite").mkdir()
     with pytest.raises(InputError):
         draw()
     assert not Path("out.csv").exists()
-
-
-def test_a_simulation_has_no_ledger(folder: Path) -> None:
-    with pytest.raises(InputError, match="ledger: expected none for a simulation"):
-        draw(rng=1)
-    assert not Path("ledger.sqlite").exists()
 
 
 @pytest.mark.parametrize("name", ["in.csv", "out.csv", "channel.json", "link"])
@@ -299,7 +288,7 @@ def changed(command: str) -> None:
 
 @pytest.mark.parametrize("damage", [*DAMAGE, "cut off", "another kind of file"])
 def test_a_damaged_ledger_is_refused_in_one_line_before_anything_is_drawn(
-    damage: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    damage: str, folder: Path, refused: Run
 ) -> None:
     draw()
     Path("out.csv").unlink()
@@ -313,9 +302,7 @@ def test_a_damaged_ledger_is_refused_in_one_line_before_anything_is_drawn(
             act()
         assert "secret" not in str(caught.value)
     assert not Path("out.csv").exists()
-    assert main(["leakage", "--ledger", "ledger.sqlite"]) == 2
-    error = capsys.readouterr().err
-    assert re.fullmatch(r"ledger\.sqlite.*\n", error)
+    assert refused("leakage", "--ledger", "ledger.sqlite").startswith("ledger.sqlite")
 
 
 def test_a_locked_ledger_is_a_one_line_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,22 +319,19 @@ def test_a_locked_ledger_is_a_one_line_error(folder: Path, monkeypatch: pytest.M
 
 
 def test_the_commands_record_warn_and_add_up(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, printed: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = ["--column=a", "--ledger=l", "--force"]
     words = ["privatize", "channel.json", "in.csv", "out.csv", *options]
-    assert main(words) == 0
-    assert capsys.readouterr().err == ""
+    printed(*words)
     assert main(words) == 0
     error = capsys.readouterr().err
     assert error.startswith("warning: l: the same records were drawn for 1 time before")
     assert error.count("\n") == 1
-    assert main(["leakage", "--ledger", "l"]) == 0
-    printed = capsys.readouterr().out
-    assert "2 draws for 1 set of records" in printed
-    assert "2.197225" in printed  # 2 ln 3 = 2.19722457..., rounded up
-    assert main(["leakage", "--ledger", "l", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    text = printed("leakage", "--ledger", "l")
+    assert "2 draws for 1 set of records" in text
+    assert "2.197225" in text  # 2 ln 3 = 2.19722457..., rounded up
+    found = json.loads(printed("leakage", "--ledger", "l", "--json"))
     assert found["sets"][0]["draws"] == 2
     (ldp,) = [row["nats"] for row in found["all"] if row["notion"] == "ldp"]
     assert ldp == pytest.approx(2 * math.log(3))

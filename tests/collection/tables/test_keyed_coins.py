@@ -6,6 +6,7 @@ import errno
 import hashlib
 import hmac
 import io
+import itertools
 import os
 import secrets
 from collections.abc import Callable
@@ -164,8 +165,8 @@ def test_the_rounding_is_independent_of_the_draw() -> None:
 # --- keys, columns and ids ------------------------------------------------------------------------
 
 
-def frame(n: int = 256) -> pd.DataFrame:
-    return pd.DataFrame({"id": range(n), "x": ["a"] * n, "y": ["a"] * n})
+def frame() -> pd.DataFrame:
+    return pd.DataFrame({"id": range(256), "x": "a", "y": "a"})
 
 
 def bits(found: pd.DataFrame, column: str) -> list[int]:
@@ -257,16 +258,6 @@ def test_an_id_that_comes_again_in_a_later_part_of_a_file_is_refused(tmp_path: P
 # --- two records with one id ----------------------------------------------------------------------
 
 
-def first_again(parts: list[list[int | str]]) -> int | None:
-    """Return the place of the first record whose id an earlier one has, by a set of Python."""
-    seen: set[int | str] = set()
-    for row, each in enumerate(name for part in parts for name in part):
-        if each in seen:
-            return row
-        seen.add(each)
-    return None
-
-
 NAMES = st.one_of(
     st.integers(-5, 5), st.integers(-(2**63), 2**63 - 1), st.sampled_from(["a", "b", "c d"])
 )
@@ -292,7 +283,9 @@ def test_the_first_id_that_is_there_already_is_found_and_no_other(
         for row, name in enumerate(names):
             one = tags_of_texts(KEY, [name]) if isinstance(name, str) else None
             tags[-1][row] = tags_of_numbers(np.array([name]))[0] if one is None else one[0]
-    assert refused_row(tags) == first_again(parts)
+    names = list(itertools.chain(*parts))
+    again = (row for row, name in enumerate(names) if name in names[:row])
+    assert refused_row(tags) == next(again, None)
 
 
 def test_all_bits_of_an_id_decide() -> None:
