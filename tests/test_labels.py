@@ -33,29 +33,85 @@ BUDGETS = [[0, 1, 2], ["inf", 0, "1/2"], [1.5, 3, 0]]
 DISTANCES = [[0, 1, 3], [1, 0, 2], [3, 2, 0]]
 JOINT = [[0.2, 0.1, 0.02], [0.07, 0.6, 0.01]]
 
-orders = st.permutations(range(3))
-vectors = st.sampled_from(["series", "dict", "counter of text"])
+Vector, Matrix = Callable[[list[Any]], Any], Callable[[list[list[Any]], list[Any], list[Any]], Any]
+"""Give numbers, in the order of the inputs or of labels for rows and columns, labels."""
+
+HAMMING = md.HammingLoss()
+CHANNEL = md.Channel.from_matrix(
+    [["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/3", "1/6", "1/2"]], inputs=INPUTS
+)
+TRUTH = md.Channel.from_matrix(np.eye(3), inputs=INPUTS)
+ENTRIES = [["1/2", "1/4", "1/8", "1/8"], [1, 0, 0, 0], ["1/3", "1/3", "1/3", 0]]
+SQUARE = [row[:3] for row in LOSSES]
+LOW, HIGH = [0.1, 0.3, 0], [0.5, 0.9, 0.1]
 
 
-def vector(numbers: list[Any], order: list[int], kind: str) -> Any:
-    pairs = [(INPUTS[x], numbers[x]) for x in order]
-    if kind == "series":
-        return pd.Series([n for _, n in pairs], index=[label for label, _ in pairs], dtype=object)
-    return {label: n if kind == "dict" else str(n) for label, n in pairs}
+def among(priors: md.BoundedPriorLIP) -> Problem:
+    return Problem(INPUTS, priors, HAMMING)
 
 
-def matrix(numbers: list[list[Any]], rows: list[Any], columns: list[Any], how: Any) -> Any:
-    """Return a matrix by label, its rows and columns drawn in any order."""
-    draw: Callable[[Any], Any] = how.draw
-    x, y = draw(st.permutations(range(len(rows)))), draw(st.permutations(range(len(columns))))
-    if draw(st.booleans()):
-        found = pd.DataFrame(numbers, index=rows, columns=columns, dtype=object)
-        return found.iloc[x, y]
-    table = {}
-    for i in x:
-        z = draw(st.permutations(range(len(columns))))
-        table[rows[i]] = {columns[j]: numbers[i][j] for j in z}
-    return table
+def under(notion: Any, prior: Any = P) -> Problem:
+    return Problem(INPUTS, notion, HAMMING, prior=prior)
+
+
+def losing(losses: Any, outputs: Any = None, worst: bool = False) -> Problem:
+    return Problem(INPUTS, md.LDP(1), md.Distortion(losses, worst), outputs=outputs)
+
+
+def attribute(joint: Any) -> Any:
+    return md.SensitiveAttributePrivacy(md.LIP(1), md.SensitiveAttribute(["a", "b"], joint=joint))
+
+
+PROBLEMS: dict[str, Callable[[Vector, Matrix], Problem]] = {
+    "prior": lambda v, _: under(md.LIP(2), v(P)),
+    "exact prior": lambda v, _: under(md.LIP(2), Prior(v(P))),
+    "counts": lambda v, _: under(md.LIP(2), Prior.from_counts(v([27, 70, 3]))),
+    "values": lambda v, _: Problem(INPUTS, md.LDP(1), md.PosteriorMeanSquaredError(v(VALUES))),
+    "losses": lambda _, m: losing(m(LOSSES, INPUTS, OUTPUTS), OUTPUTS),
+    "worst losses": lambda _, m: losing(m(LOSSES, INPUTS, OUTPUTS), OUTPUTS, worst=True),
+    "square losses": lambda _, m: losing(m(SQUARE, INPUTS, INPUTS)),
+    "budgets": lambda _, m: under(md.ContextAwareLDP(m(BUDGETS, INPUTS, INPUTS))),
+    "distances": lambda _, m: under(md.MetricPrivacy(2, m(DISTANCES, INPUTS, INPUTS)).at(1)),
+    "attribute": lambda _, m: under(attribute(m(JOINT, ["a", "b"], INPUTS))),
+    "box": lambda v, _: among(md.BoundedPriorLIP(1, lower=v(LOW), upper=v(HIGH))),
+    "ball": lambda v, _: among(md.BoundedPriorLIP(1, center=v(P), radius=0.1)),
+    "list": lambda v, _: among(md.BoundedPriorLIP(1, [v(P), v([0.5, 0.25, 0.25])])),
+    "robust": lambda v, _: robust_problem(INPUTS, v([20, 70, 10]), 1, HAMMING),
+}
+
+MEASURES: dict[str, Callable[[Prior], Any]] = {
+    "output law": CHANNEL.output_distribution,
+    "posterior": lambda p: CHANNEL.posterior(p).tolist(),
+    "leakages": lambda p: md.accounting.leakages(CHANNEL, p),
+    "composition": lambda p: str(md.accounting.compose([CHANNEL] * 2, p)),
+    "profile": lambda p: privacy_profile(CHANNEL, [0, 1], p),
+    "leakage": lambda p: md.LIP(1).leakage(CHANNEL, p),
+    "mismatch": lambda p: prior_mismatch(CHANNEL, p, Prior.uniform(3)),
+    "estimate": lambda p: md.estimate(CHANNEL, counts=[5, 3, 4], prior=p).values.tolist(),
+    "response": md.mechanisms.GeneralizedRandomizedResponse(INPUTS, 1).output_distribution,
+    "response by prior": lambda p: md.mechanisms.LIPRandomizedResponse(INPUTS, 4, p),
+    **{
+        utility.name: lambda p, u=utility: (u.value(CHANNEL, p), u.decoder(CHANNEL, p))
+        for utility in (HAMMING, md.MutualInformation(), md.BayesAccuracy(), md.L2Risk())
+    },
+}
+
+ALIKE: dict[str, Callable[[Vector, Matrix], Any]] = {
+    **PROBLEMS,
+    **{name: lambda v, _, measure=MEASURES[name]: measure(Prior(v(P))) for name in MEASURES},
+    "mean of values": lambda v, _: mean(TRUTH, md.reports.Tally.of([5, 3, 2]), v(VALUES)).value,
+    "value": lambda v, _: md.PosteriorMeanSquaredError(v(VALUES)).value(TRUTH, Prior(P)),
+    "channel": lambda _, m: md.Channel.from_matrix(
+        m(ENTRIES, INPUTS, OUTPUTS), inputs=INPUTS, outputs=OUTPUTS
+    ),
+    "attribute channel": lambda _, m: sensitive_attribute_channel(
+        m(JOINT, ["a", "b"], INPUTS), CHANNEL, ["a", "b"]
+    ),
+    "attribute leakage": lambda _, m: (
+        sensitive_attribute_leakage(m(JOINT, ["a", "b"], INPUTS), CHANNEL)["lip"].value
+    ),
+}
+"""What is the same whatever the order of its numbers."""
 
 
 def same(a: Problem, b: Problem) -> None:
@@ -63,153 +119,53 @@ def same(a: Problem, b: Problem) -> None:
     assert str(a.to_table()) == str(b.to_table())
     assert a.prior == b.prior
     assert hash(a.privacy) == hash(b.privacy)
+    (one,), (other,) = a.privacy, b.privacy
+    assert one.leakage(CHANNEL, a.prior) == other.leakage(CHANNEL, b.prior)
+    if hasattr(one, "epsilon"):
+        assert a.at(2).privacy == b.at(2).privacy
 
 
-@examples(8)
-@given(order=orders, kind=vectors)
-def test_a_prior_in_any_order_is_the_same_problem(order: list[int], kind: str) -> None:
-    wanted = Problem(INPUTS, md.LIP(2), md.HammingLoss(), prior=P)
-    given_prior = vector(P, order, kind)
-    same(Problem(INPUTS, md.LIP(2), md.HammingLoss(), prior=given_prior), wanted)
-    same(Problem(INPUTS, md.LIP(2), md.HammingLoss(), prior=Prior(given_prior)), wanted)
-    counts = Prior.from_counts(vector([27, 70, 3], order, kind))
-    same(Problem(INPUTS, md.LIP(2), md.HammingLoss(), prior=counts), wanted)
-    records = ["healthy"] * 70 + ["flu"] * 27 + ["rare"] * 3
-    from_data = Prior.from_data(pd.Series(records), Domain([INPUTS[x] for x in order]))
-    same(Problem(INPUTS, md.LIP(2), md.HammingLoss(), prior=from_data), wanted)
-    assert pickle.loads(pickle.dumps(counts)) == counts
+@pytest.mark.parametrize("name", ALIKE)
+@examples(6)
+@given(data=st.data())
+def test_numbers_with_labels_in_any_order_are_the_same(name: str, data: Any) -> None:
+    def vector(numbers: list[Any]) -> Any:
+        order = data.draw(st.permutations(range(3)))
+        pairs = {INPUTS[x]: numbers[x] for x in order}
+        series = pd.Series(pairs, dtype=object)
+        texts = {label: str(number) for label, number in pairs.items()}
+        return data.draw(st.sampled_from([series, pairs, texts]))
+
+    def matrix(numbers: list[list[Any]], rows: list[Any], columns: list[Any]) -> Any:
+        x, y = (data.draw(st.permutations(range(len(labels)))) for labels in (rows, columns))
+        if data.draw(st.booleans()):
+            return pd.DataFrame(numbers, index=rows, columns=columns, dtype=object).iloc[x, y]
+        orders = {i: data.draw(st.permutations(range(len(columns)))) for i in x}
+        return {rows[i]: {columns[j]: numbers[i][j] for j in orders[i]} for i in x}
+
+    found = ALIKE[name](vector, matrix)
+    wanted = ALIKE[name](lambda numbers: numbers, lambda numbers, *_: numbers)
+    if isinstance(found, Problem):
+        same(found, wanted)
+    else:
+        assert found == wanted
 
 
-@examples(8)
-@given(order=orders, kind=vectors)
-def test_values_in_any_order_are_the_same_problem(order: list[int], kind: str) -> None:
-    utility = md.PosteriorMeanSquaredError(values=vector(VALUES, order, kind))
-    wanted = Problem(INPUTS, md.LDP(1), md.PosteriorMeanSquaredError(VALUES))
-    same(Problem(INPUTS, md.LDP(1), utility), wanted)
-    warner = md.Channel.from_matrix(np.eye(3), inputs=INPUTS)
-    assert utility.value(warner, Prior(P)) == wanted.utility.value(warner, Prior(P))
-    assert mean(
-        warner, md.reports.Tally.of([5, 3, 2]), vector(VALUES, order, kind)
-    ).value == pytest.approx(1.5)
-
-
-@examples(10)
-@given(how=st.data(), worst=st.booleans())
-def test_losses_in_any_order_are_the_same_problem(how: Any, worst: bool) -> None:
-    wanted = Problem(INPUTS, md.LDP(1), md.Distortion(LOSSES, worst), outputs=OUTPUTS)
-    utility = md.Distortion(matrix(LOSSES, INPUTS, OUTPUTS, how), worst)
-    same(Problem(INPUTS, md.LDP(1), utility, outputs=OUTPUTS), wanted)
-    unnamed = Problem(INPUTS, md.LDP(1), utility)
-    assert unnamed.outputs is not None
-    assert set(unnamed.outputs) == set(OUTPUTS)
-    square = matrix([row[:3] for row in LOSSES], INPUTS, INPUTS, how)
-    wanted = Problem(INPUTS, md.LDP(1), md.Distortion([row[:3] for row in LOSSES]))
-    same(Problem(INPUTS, md.LDP(1), md.Distortion(square)), wanted)
-
-
-@examples(10)
-@given(how=st.data())
-def test_budgets_and_distances_in_any_order_are_the_same_problem(how: Any) -> None:
-    for wanted, by_label in [
-        (md.ContextAwareLDP(BUDGETS), md.ContextAwareLDP(matrix(BUDGETS, INPUTS, INPUTS, how))),
-        (
-            md.MetricPrivacy(1, DISTANCES),
-            md.MetricPrivacy(2, matrix(DISTANCES, INPUTS, INPUTS, how)).at(1),
-        ),
-        (
-            md.SensitiveAttributePrivacy(md.LIP(1), md.SensitiveAttribute(["a", "b"], joint=JOINT)),
-            md.SensitiveAttributePrivacy(
-                md.LIP(1),
-                md.SensitiveAttribute(["a", "b"], joint=matrix(JOINT, ["a", "b"], INPUTS, how)),
-            ),
-        ),
-    ]:
-        problems = [Problem(INPUTS, n, md.HammingLoss(), prior=P) for n in (wanted, by_label)]
-        same(problems[1], problems[0])
-        channel = md.Channel.from_matrix(
-            [["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/3", "1/3", "1/3"]], inputs=INPUTS
-        )
-        assert by_label.leakage(channel, Prior(P)) == wanted.leakage(channel, Prior(P))
-
-
-@examples(8)
-@given(order=orders, other=orders, kind=vectors)
-def test_sets_of_priors_in_any_order_are_the_same_problem(
-    order: list[int], other: list[int], kind: str
-) -> None:
-    low, high = [0.1, 0.3, 0], [0.5, 0.9, 0.1]
-    pairs = [
-        (
-            md.BoundedPriorLIP(1, lower=low, upper=high),
-            md.BoundedPriorLIP(1, lower=vector(low, order, kind), upper=vector(high, other, kind)),
-        ),
-        (
-            md.BoundedPriorLIP(1, center=P, radius=0.1),
-            md.BoundedPriorLIP(1, center=vector(P, order, kind), radius=0.1),
-        ),
-        (
-            md.BoundedPriorLIP(1, [P, [0.5, 0.25, 0.25]]),
-            md.BoundedPriorLIP(1, [vector(P, order, kind), vector([0.5, 0.25, 0.25], other, kind)]),
-        ),
-        (
-            robust_problem(INPUTS, [20, 70, 10], 1, md.HammingLoss()).privacy[0],
-            robust_problem(INPUTS, vector([20, 70, 10], order, kind), 1, md.HammingLoss()).privacy[
-                0
-            ],
-        ),
+def test_data_are_counted_by_label() -> None:
+    """Outputs too have the order of their names, where they are not given."""
+    records = pd.Series(["healthy"] * 70 + ["flu"] * 27 + ["rare"] * 3)
+    from_data = Prior.from_data(records, Domain(["rare", "flu", "healthy"]))
+    same(under(md.LIP(2), from_data), under(md.LIP(2)))
+    assert pickle.loads(pickle.dumps(from_data)) == from_data
+    losses = pd.DataFrame(LOSSES, index=INPUTS, columns=OUTPUTS, dtype=object)
+    assert losing(losses).outputs == tuple(OUTPUTS)
+    found = md.Channel.from_matrix(pd.DataFrame(ENTRIES, index=INPUTS, columns=OUTPUTS).iloc[::-1])
+    wanted = md.Channel.from_matrix(ENTRIES, inputs=INPUTS, outputs=OUTPUTS)
+    assert [found.probability(x, y) for x in INPUTS for y in OUTPUTS] == [
+        wanted.probability(x, y) for x in INPUTS for y in OUTPUTS
     ]
-    for wanted, by_label in pairs:
-        problems = [Problem(INPUTS, n, md.HammingLoss()) for n in (wanted, by_label)]
-        same(problems[1], problems[0])
-        assert problems[1].at(2).privacy == problems[0].at(2).privacy
-
-
-@examples(10)
-@given(how=st.data())
-def test_a_channel_by_label_is_the_same_channel(how: Any) -> None:
-    entries = [["1/2", "1/4", "1/8", "1/8"], [1, 0, 0, 0], ["1/3", "1/3", "1/3", 0]]
-    wanted = md.Channel.from_matrix(entries, inputs=INPUTS, outputs=OUTPUTS)
-    given_matrix = matrix(entries, INPUTS, OUTPUTS, how)
-    assert md.Channel.from_matrix(given_matrix, inputs=INPUTS, outputs=OUTPUTS) == wanted
-    found = md.Channel.from_matrix(given_matrix)
-    for x in INPUTS:
-        for y in OUTPUTS:  # which of equal remainders is rounded up depends on the order
-            assert abs(found.probability(x, y) - wanted.probability(x, y)) <= Fraction(1, 2**62)
-
-
-@examples(4)
-@given(order=orders, kind=vectors, how=st.data())
-def test_measures_of_a_channel_align_the_prior(order: list[int], kind: str, how: Any) -> None:
-    channel = md.Channel.from_matrix(
-        [["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/3", "1/6", "1/2"]], inputs=INPUTS
-    )
-    prior, by_label = Prior(P), Prior(vector(P, order, kind))
-    assert channel.output_distribution(by_label) == channel.output_distribution(prior)
-    assert np.array_equal(channel.posterior(by_label), channel.posterior(prior))
-    assert md.accounting.leakages(channel, by_label) == md.accounting.leakages(channel, prior)
-    assert str(md.accounting.compose([channel] * 2, by_label)) == str(
-        md.accounting.compose([channel] * 2, prior)
-    )
-    assert privacy_profile(channel, [0, 1], by_label) == privacy_profile(channel, [0, 1], prior)
-    assert md.LIP(1).leakage(channel, by_label) == md.LIP(1).leakage(channel, prior)
-    uniform = Prior.uniform(3)
-    assert prior_mismatch(channel, by_label, uniform) == prior_mismatch(channel, prior, uniform)
-    for utility in (md.HammingLoss(), md.MutualInformation(), md.BayesAccuracy(), md.L2Risk()):
-        assert utility.value(channel, by_label) == utility.value(channel, prior)
-        assert utility.decoder(channel, by_label) == utility.decoder(channel, prior)
-    joint = matrix(JOINT, ["a", "b"], INPUTS, how)
-    assert sensitive_attribute_channel(joint, channel, ["a", "b"]) == sensitive_attribute_channel(
-        JOINT, channel, ["a", "b"]
-    )
-    about = sensitive_attribute_leakage(joint, channel)
-    assert about["lip"].value == sensitive_attribute_leakage(JOINT, channel)["lip"].value
-    reports = {1: 3, 2: 4, 0: 5}
-    assert np.array_equal(
-        md.estimate(channel, counts=reports, prior=by_label).values,
-        md.estimate(channel, counts=[5, 3, 4], prior=prior).values,
-    )
-    mechanism = md.mechanisms.GeneralizedRandomizedResponse(INPUTS, 1)
-    assert mechanism.output_distribution(by_label) == mechanism.output_distribution(prior)
+    by_label, in_order = (md.estimate(CHANNEL, counts=c) for c in ({1: 3, 2: 4, 0: 5}, [5, 3, 4]))
+    assert by_label.values.tolist() == in_order.values.tolist()
 
 
 def test_sequences_and_pairs_of_priors_are_aligned() -> None:
@@ -226,55 +182,17 @@ def test_sequences_and_pairs_of_priors_are_aligned() -> None:
     )
 
 
-WRONG: dict[str, Callable[[Any], Any]] = {
-    "problem": lambda p: Problem(INPUTS, md.LIP(1), md.HammingLoss(), prior=p),
-    "prior": lambda p: Problem(INPUTS, md.LIP(1), md.HammingLoss(), prior=Prior(p)),
-    "counts": lambda p: Problem(INPUTS, md.LIP(1), md.HammingLoss(), prior=Prior.from_counts(p)),
-    "values": lambda p: Problem(INPUTS, md.LDP(1), md.PosteriorMeanSquaredError(p)),
-    "box": lambda p: Problem(INPUTS, md.BoundedPriorLIP(1, lower=p, upper=p), md.HammingLoss()),
-    "ball": lambda p: Problem(
-        INPUTS, md.BoundedPriorLIP(1, center=p, radius=0.1), md.HammingLoss()
-    ),
-    "list": lambda p: Problem(INPUTS, md.BoundedPriorLIP(1, [p]), md.HammingLoss()),
-    "robust": lambda p: robust_problem(INPUTS, p * 100, 1, md.HammingLoss()),
-    "mechanism": lambda p: md.mechanisms.LIPRandomizedResponse(INPUTS, 3, Prior(p)),
-    "leakages": lambda p: md.accounting.leakages(
-        md.Channel.from_matrix(np.eye(3), inputs=INPUTS), Prior(p)
-    ),
-    "frame": lambda p: md.Channel.from_matrix(
-        pd.DataFrame(np.eye(3), index=p.index), inputs=INPUTS
-    ),
-    "losses": lambda p: Problem(
-        INPUTS, md.LDP(1), md.Distortion(pd.DataFrame(np.eye(3), index=p.index))
-    ),
-    "distances": lambda p: Problem(
-        INPUTS,
-        md.MetricPrivacy(1, pd.DataFrame(1 - np.eye(3), index=p.index, columns=p.index)),
-        md.HammingLoss(),
-    ),
-    "budgets": lambda p: Problem(
-        INPUTS,
-        md.ContextAwareLDP(pd.DataFrame(np.ones((3, 3)), index=p.index, columns=p.index)),
-        md.HammingLoss(),
-    ),
-    "secret": lambda p: Problem(
-        INPUTS,
-        md.SensitiveAttributePrivacy(
-            md.LDP(1), md.SensitiveAttribute([0, 1], pd.DataFrame([[0.5, 0.5]] * 3, index=p.index))
-        ),
-        md.HammingLoss(),
-        prior=P,
-    ),
-}
-
-
-@pytest.mark.parametrize("place", WRONG)
+@pytest.mark.parametrize("name", ALIKE)
 @pytest.mark.parametrize(
     "index", [None, ["flu", "healthy", "Rare"], ["flu", "healthy", "other"]], ids=str
 )
-def test_labels_that_do_not_fit_are_refused_in_one_line(place: str, index: Any) -> None:
+def test_labels_that_do_not_fit_are_refused_in_one_line(name: str, index: Any) -> None:
+    def matrix(numbers: list[list[Any]], rows: list[Any], columns: list[Any]) -> pd.DataFrame:
+        rows, columns = (index if labels is INPUTS else labels for labels in (rows, columns))
+        return pd.DataFrame(numbers, rows, columns, dtype=object)
+
     with pytest.raises(InputError, match=r"which (is|are) no input|labels") as caught:
-        WRONG[place](pd.Series(P, index=index))
+        ALIKE[name](lambda numbers: pd.Series(numbers, index=index), matrix)
     assert "\n" not in str(caught.value)
 
 
