@@ -43,21 +43,13 @@ def test_mean_is_linear_and_between_the_ends(pair: tuple[list[Fraction], list[Fr
 
 
 def test_smoothing_adds_to_every_count() -> None:
-    assert list(Prior.from_counts([0, 0, 2], smoothing="1/2")) == [
-        Fraction(1, 7),
-        Fraction(1, 7),
-        Fraction(5, 7),
-    ]
+    assert Prior.from_counts([0, 0, 2], smoothing="1/2") == Prior(["1/7", "1/7", "5/7"])
     assert Prior.from_counts([0, 0], smoothing=1).is_uniform
 
 
 def test_data_are_counted() -> None:
     domain = Domain(["a", "b", "c"])
-    assert list(Prior.from_data(["b", "a", "b"], domain)) == [
-        Fraction(1, 3),
-        Fraction(2, 3),
-        Fraction(0),
-    ]
+    assert list(Prior.from_data(["b", "a", "b"], domain)) == list(Prior(["1/3", "2/3", 0]))
     with pytest.raises(InputError, match=r"record 2: .*given 'd'"):
         Prior.from_data(["a", "d"], domain)
     with pytest.raises(InputError, match="all counts are 0"):
@@ -78,9 +70,7 @@ def test_uniform() -> None:
         ([1.5, -0.5], r"probabilities\[1\]: expected a finite number >= 0, given -0.5"),
         ([math.nan, 1], r"probabilities\[0\]: expected a finite number >= 0, given nan"),
         ([1, math.inf], r"probabilities\[1\]: expected a finite number >= 0, given inf"),
-        ([], "an empty list"),
         ("1", "a list of numbers >= 0"),
-        (1, "a list of numbers >= 0"),
         ([[1]], r"probabilities\[0\]"),
         ([0, 0], "numbers that sum to 1"),
     ],

@@ -104,10 +104,11 @@ def test_the_support_of_boxes_and_balls_is_the_largest_expectation(
 
 
 @examples(25)
-@given(sets)
-def test_a_vertex_in_floating_point_has_a_member_near(
-    case: tuple[dict[str, Any], list[int]],
+@given(sets, st.integers(0, 10**6))
+def test_a_distribution_in_floating_point_has_a_member_near(
+    case: tuple[dict[str, Any], list[int]], seed: int
 ) -> None:
+    """A vertex the same up to rounding, any in a ball one of few digits."""
     keys, values = case
     if "priors" in keys:
         return
@@ -116,22 +117,11 @@ def test_a_vertex_in_floating_point_has_a_member_near(
     near = priors.member_near(np.array([float(p) for p in extreme]))
     assert contains(keys, near)
     assert max(abs(p - v) for p, v in zip(near, extreme, strict=True)) < Fraction(1, 10**9)
-
-
-@examples(25)
-@given(sets, st.integers(0, 10**6))
-def test_any_distribution_has_a_short_member_of_a_ball(
-    case: tuple[dict[str, Any], list[int]], seed: int
-) -> None:
-    keys, values = case
-    if "center" not in keys:
-        return
-    priors = build(keys)
-    drawn = np.random.default_rng(seed).dirichlet(np.ones(len(values)))
-    near = priors.member_near(drawn)
-    assert contains(keys, near)
-    is_short = all(10**12 % p.denominator == 0 for p in near)
-    assert is_short or near == tuple(map(Fraction, keys["center"]))
+    if "center" in keys:
+        near = priors.member_near(np.random.default_rng(seed).dirichlet(np.ones(len(values))))
+        assert contains(keys, near)
+        is_short = all(10**12 % p.denominator == 0 for p in near)
+        assert is_short or near == tuple(map(Fraction, keys["center"]))
 
 
 @examples(20)
@@ -140,7 +130,9 @@ def test_vertices_lie_in_the_set_and_are_not_mixtures_of_each_other(
     case: tuple[dict[str, Any], list[int]],
 ) -> None:
     keys, _ = case
-    vertices = build(keys).vertices()
+    priors = build(keys)
+    vertices, again = priors.vertices(), build(priors.to_table())
+    assert (again, hash(again), again.vertices()) == (priors, hash(priors), vertices)
     assert len(set(vertices)) == len(vertices)
     if "priors" in keys:
         assert {tuple(map(Fraction, p)) for p in keys["priors"]} == set(vertices)
@@ -157,16 +149,6 @@ def test_vertices_lie_in_the_set_and_are_not_mixtures_of_each_other(
             assert mixture.status == 2  # infeasible
 
 
-@examples(20)
-@given(sets)
-def test_tables_round_trip(case: tuple[dict[str, Any], list[int]]) -> None:
-    priors = build(case[0])
-    again = build(priors.to_table())
-    assert again == priors
-    assert hash(again) == hash(priors)
-    assert again.vertices() == priors.vertices()
-
-
 @examples(10)
 @given(st.integers(1, 5).flatmap(simplex))
 def test_a_ball_of_radius_nothing_is_its_centre(center: list[Fraction]) -> None:
@@ -176,13 +158,10 @@ def test_a_ball_of_radius_nothing_is_its_centre(center: list[Fraction]) -> None:
     }
 
 
-def test_one_input() -> None:
+def test_one_input_and_ties_in_the_values() -> None:
     for priors in (PriorBall([1], 0.5), PriorBox([0.2], [1]), PriorList([[1], [1]])):
         assert priors.vertices() == ((1,),)
         assert priors.extreme_mean([7], largest=True) == 7
-
-
-def test_ties_in_the_values() -> None:
     priors = PriorBall([0.25] * 4, 0.3)
     assert priors.extreme_mean([1, 1, 1, 1], largest=True) == 1
     assert priors.extreme_mean([0, 1, 0, 1], largest=True) == Fraction(8, 10)
@@ -222,16 +201,11 @@ def test_too_many_vertices_are_refused_but_the_extreme_is_found(priors: PriorSet
     ("make", "match"),
     [
         (lambda: PriorBox([0.5], [0.6, 1]), "upper: expected 1 numbers"),
-        (lambda: PriorBox([0.5, 0.6], [1, 1]), "lower: expected a sum of at most 1"),
-        (lambda: PriorBox([0, 0], [0.4, 0.5]), "upper: expected a sum of at least 1"),
-        (lambda: PriorBox([0.3, 0], [0.2, 1]), r"upper\[0\]: expected at least lower\[0\] = 0.3"),
         (lambda: PriorBox([-0.1, 0], [1, 1]), r"lower\[0\]"),
         (lambda: PriorBall([0.5, 0.6], 0.1), "^center.*sum to 1"),
         (lambda: PriorBall([0.5, 0.5], 1.1), r"radius: expected a number in \[0, 1\]"),
         (lambda: PriorBall([0.5, 0.5], -0.1), "radius"),
         (lambda: PriorBall([0.5, 0.5], "nan"), "radius"),
-        (lambda: PriorList([]), "at least one prior"),
-        (lambda: PriorList([[0.5, 0.5], [1]]), r"priors\[1\]: expected 2 probabilities"),
         (lambda: PriorList([[0.5, 0.6]]), r"^priors\[0\].*sum to 1"),
         (lambda: PriorList("ab"), "a list of priors"),
         (lambda: PriorList(3), "a list of priors"),

@@ -173,18 +173,15 @@ def test_it_is_cloned() -> None:
     base = pytest.importorskip("sklearn.base")
     grr = GeneralizedRandomizedResponse(COLOURS, 1)
     channel = Channel.from_matrix([[0.75, 0.25], [0.25, 0.75]], inputs=SIZES)
-    for private in (both(rng=3), ChannelTransformer(grr), ChannelTransformer(channel)):
-        private.fit([["red", "S"]] if private.mechanism is None else [[private_label(private)]])
+    transformers = [both(rng=3), ChannelTransformer(grr), ChannelTransformer(channel)]
+    for private, row in zip(transformers, (["red", "S"], ["red"], ["S"]), strict=True):
+        private.fit([row])
         private.set_output(transform="pandas")
         copy = base.clone(private)
         assert not hasattr(copy, "mechanisms_")
         assert repr(copy) == repr(private)
         assert copy.mechanism == private.mechanism
         assert copy._sklearn_output_config == {"transform": "pandas"}
-
-
-def private_label(private: ChannelTransformer) -> Any:
-    return private.mechanism.inputs.labels[0]  # type: ignore[union-attr]
 
 
 def test_it_stands_in_a_pipeline() -> None:

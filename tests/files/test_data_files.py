@@ -63,6 +63,8 @@ def test_rows_of_a_notion(tmp_path: Path) -> None:
     }
 
 
+GAINS = 'objective = "g-vulnerability"\ngain_matrix = { file = "E.csv" }'
+LDP1 = 'notion = "ldp"\nepsilon = 1'
 WRONG = {
     "no such label": (",a,c\na,0,1\nb,1,0\n", AWARE, "header line of E.csv.*labels of the domain"),
     "a label twice": (",a,a\na,0,1\nb,1,0\n", AWARE, "each of 2 labels once"),
@@ -79,19 +81,24 @@ WRONG = {
     "no exponent": (HEADER + "r,left,a,1,\nr,right,b,1,\n", ROWS, "exponent: this key is required"),
     "no file": ("", AWARE.replace("E.csv", "F.csv"), "a file beside the problem"),
     "a key": ("", AWARE.replace("}", ', sep = ";" }'), "matrix.sep: expected one of the keys"),
+    "gains of four": ("1,0,0,1\n", LDP1, "2 cells in each line", GAINS),
+    "gains, ragged": ("1,0\n1\n", LDP1, "2 cells in line 2 .* as in the first, given 1", GAINS),
+    "no gains": ("", LDP1, "has no lines with numbers", GAINS),
+    "labels of no gains": (",a,b\n", LDP1, "has no lines with numbers", GAINS),
+    "gains of a label twice": (",a,a\nx,1,0\n", LDP1, "each of 2 labels once", GAINS),
+    "a gain below 0": ("1,-1\n", LDP1, "a finite number >= 0", GAINS),
+    "an infinite gain": ("1,inf\n", LDP1, "gain_matrix", GAINS),
+    "a word as gain": ("1,word\n", LDP1, "a finite number >= 0", GAINS),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_input_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
-    cells, privacy, message = WRONG[name]
+    cells, privacy, message, *utility = WRONG[name]
     with pytest.raises(InputError, match=message) as caught:
-        load(tmp_path, cells, privacy)
+        load(tmp_path, cells, privacy, *utility)
     assert "\n" not in str(caught.value)
     assert "p.toml" in str(caught.value)
-
-
-GAINS = 'objective = "g-vulnerability"\ngain_matrix = { file = "E.csv" }'
 
 
 @pytest.mark.parametrize(
@@ -100,34 +107,14 @@ GAINS = 'objective = "g-vulnerability"\ngain_matrix = { file = "E.csv" }'
 )
 def test_labels_decide_in_a_matrix_of_gains(cells: str, tmp_path: Path) -> None:
     """Three guesses for two inputs, with names or without, for the objective and the notion."""
-    problem = load(tmp_path, cells, 'notion = "ldp"\nepsilon = 1', GAINS)
+    problem = load(tmp_path, cells, LDP1, GAINS)
     matrix = problem.utility.to_table(problem.domain)["gain_matrix"]
-    assert [[Fraction(g) for g in row] for row in matrix] == [[1, 0], [0, 2], [Fraction(1, 2)] * 2]
+    wanted = [[1, 0], [0, 2], [Fraction(1, 2)] * 2]
+    assert [[Fraction(g) for g in row] for row in matrix] == wanted
     notion = 'notion = "g-vulnerability"\nlimit = 1.5\ngain_matrix = { file = "E.csv" }'
     (held,) = load(tmp_path, cells, notion, HAMMING + "\n[prior]\nuniform = true").privacy
-    assert [[Fraction(g) for g in row] for row in held.to_table()["gain_matrix"]] == [
-        [1, 0],
-        [0, 2],
-        [Fraction(1, 2)] * 2,
-    ]
-
-
-@pytest.mark.parametrize(
-    ("cells", "message"),
-    [
-        ("1,0,0,1\n", "2 cells in each line"),
-        ("1,0\n1\n", "2 cells in line 2 of E.csv, as in the first, given 1"),
-        ("", "has no lines with numbers"),
-        (",a,b\n", "has no lines with numbers"),
-        (",a,a\nx,1,0\n", "each of 2 labels once"),
-        ("1,-1\n", "a finite number >= 0"),
-        ("1,inf\n", "gain_matrix"),
-        ("1,word\n", "a finite number >= 0"),
-    ],
-)
-def test_invalid_matrices_of_gains_are_refused(cells: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=message):
-        load(tmp_path, cells, 'notion = "ldp"\nepsilon = 1', GAINS)
+    matrix = held.to_table()["gain_matrix"]
+    assert [[Fraction(g) for g in row] for row in matrix] == wanted
 
 
 def test_a_setting_needs_no_utility_but_the_keys_of_a_problem_file(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import tomllib
 from collections.abc import Callable
@@ -13,11 +14,12 @@ from typing import Any
 import pytest
 
 import mechdesign as md
-from mechdesign.cli import main
+from mechdesign import resources
 from mechdesign.designs.solution import Solution
 from mechdesign.kernel import digest, verify
 from mechdesign.notions import NOTIONS as ALL_NOTIONS
 from mechdesign.utilities import UTILITIES
+from tests.cli_support import Run
 
 
 def of_notion(name: str) -> md.Problem:
@@ -296,7 +298,7 @@ def test_a_problem_file_means_what_the_objects_mean(name: str, tmp_path: Path) -
     assert md.load_problem(file).to_table() == of_notion(name).to_table()
 
 
-def test_solve_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_solve_writes_what_it_prints(tmp_path: Path, printed: Run) -> None:
     file = tmp_path / "problem.toml"
     file.write_text(
         '[domain]\nvalues = ["yes", "no"]\n[prior]\nprobabilities = [0.1, 0.9]\n'
@@ -304,14 +306,13 @@ def test_solve_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixtu
         '[utility]\nobjective = "posterior-mean-squared-error"\nvalues = [1.0, 0.0]\n',
         encoding="utf-8",
     )
-    assert main(["solve", str(file), "--json", "-o", str(tmp_path / "channel.json")]) == 0
-    printed = strict(capsys.readouterr().out)
+    told = strict(printed("solve", str(file), "--json", "-o", str(tmp_path / "channel.json")))
     saved = md.load_channel(tmp_path / "channel.json").document
     for key in KEYS:
         if key == "channel":
-            assert {k: saved[key][k] for k in printed[key]} == printed[key]
+            assert {k: saved[key][k] for k in told[key]} == told[key]
         else:
-            assert saved[key] == printed[key]
+            assert saved[key] == told[key]
 
 
 @pytest.mark.parametrize(
@@ -343,3 +344,74 @@ def test_a_missing_part_is_named_without_pythons_words(
     with pytest.raises(md.CertificateError) as caught:
         verify(document)
     assert "Error(" not in str(caught.value)
+
+
+# Channels without a problem claim nothing else.
+
+GRID = md.Channel.from_matrix([[1, 0], ["1/3", "2/3"]], inputs=md.Domain.grid(1, 2, "1/2"))
+TEXT = md.Channel.from_matrix([["1/2", "1/4", "1/4"]] * 2, inputs=["a", "b"], outputs=[0, 0.5, "x"])
+
+
+@pytest.mark.parametrize(
+    "channel", [GRID, TEXT, TEXT.then(md.Channel.from_matrix([[1]] * 3, inputs=[0, 0.5, "x"]))]
+)
+def test_a_bare_channel_comes_back_as_it_was(channel: md.Channel, tmp_path: Path) -> None:
+    file = tmp_path / "channel.json"
+    md.save(channel, file)
+    assert md.load_channel(file).channel == channel
+    assert md.load_channel(file).prior is None
+    assert md.load_mechanism(file).mechanism == channel
+    assert "NOT claimed: privacy" in str(md.load_channel(file).verified)
+
+
+BESIDE: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "inputs alike": lambda d: d["problem"]["domain"].__setitem__("values", ["a", "a"]),
+    "a claim of privacy": lambda d: d.__setitem__("privacy", [{"notion": "ldp", "epsilon": 0}]),
+    "a claim within the inputs": lambda d: d["problem"]["domain"].__setitem__("privacy", "ldp"),
+    "a title": lambda d: d["problem"].__setitem__("title", "true"),
+    "no channel": lambda d: d.pop("channel"),
+}
+
+
+@pytest.mark.parametrize("change", BESIDE)
+def test_a_bare_channel_has_no_other_key(change: str, tmp_path: Path) -> None:
+    md.save(TEXT, tmp_path / "channel.json")
+    document = json.loads((tmp_path / "channel.json").read_text())
+    verify(document)
+    BESIDE[change](document)
+    document["digest"] = digest(document)
+    with pytest.raises(md.CertificateError):
+        verify(document)
+
+
+def test_a_proof_without_its_problem_is_no_bare_channel() -> None:
+    document = solved("one input").document()
+    del document["certificate"]
+    document["digest"] = digest(document)
+    with pytest.raises(md.CertificateError, match="title: bare file has no such key"):
+        verify(document)
+
+
+# Saved files that are compressed: the same documents, and no way around the limits.
+
+
+def test_a_name_that_ends_in_gz_is_compressed(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "channel.json", tmp_path / "channel.json.gz"
+    assert md.save(solved("worst case"), plain) == md.save(solved("worst case"), packed)
+    assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
+    assert packed.stat().st_size < plain.stat().st_size / 2
+    assert md.load_channel(packed).document == md.load_channel(plain).document
+    renamed = tmp_path / "renamed.json"
+    renamed.write_bytes(packed.read_bytes())
+    assert md.load_channel(renamed).verified == md.load_channel(plain).verified
+    for cut in (3, 12, -9, -1):
+        renamed.write_bytes(packed.read_bytes()[:cut])
+        with pytest.raises(md.InputError, match="cannot read the file"):
+            md.load_channel(renamed)
+
+
+def test_a_compressed_file_is_bounded_by_what_it_holds(tmp_path: Path) -> None:
+    bomb = tmp_path / "bomb.json.gz"
+    bomb.write_bytes(gzip.compress(b" " * 10**7))
+    with resources.allow(bytes=10**6), pytest.raises(md.LimitError, match="bytes"):
+        md.load_channel(bomb)
