@@ -1,8 +1,15 @@
-"""Files that tests import although they are in no package."""
+"""Files that tests import although they are in no package, and texts that tests compare."""
+
+from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
+
+import pytest
+
+NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def module_at(path: Path) -> ModuleType:
@@ -13,3 +20,10 @@ def module_at(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def check_same(new: str, saved: str, rel: float = 1e-3, abs: float = 1e-6) -> None:
+    """Compare words, and numbers to what another processor may round otherwise."""
+    assert NUMBER.sub("#", new).split() == NUMBER.sub("#", saved).split()
+    numbers, saved_numbers = (list(map(float, NUMBER.findall(text))) for text in (new, saved))
+    assert numbers == pytest.approx(saved_numbers, rel=rel, abs=abs)

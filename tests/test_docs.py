@@ -33,7 +33,7 @@ from mechdesign.cli import main
 from mechdesign.files import load_problem
 from mechdesign.notions import NOTIONS
 from mechdesign.utilities import UTILITIES
-from tests.modules_support import module_at
+from tests.modules_support import check_same, module_at
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -110,8 +110,6 @@ TESTING = "python -m pytest"
 PLAIN = re.compile(r"mechdesign(?: [\w./:=,-]+)+")
 """A command that needs no shell."""
 
-NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
-
 
 @dataclass(frozen=True)
 class Block:
@@ -132,13 +130,6 @@ def blocks_of(page: Path) -> list[Block]:
         found.append(Block(match[2], body, line, follows))
         end = match.end()
     return found
-
-
-def same(printed: str, written: str) -> None:
-    """Compare words, and numbers to four digits; a gap is rounding, and only its size matters."""
-    assert NUMBER.sub("#", printed).split() == NUMBER.sub("#", written).split()
-    numbers = [[float(found) for found in NUMBER.findall(text)] for text in (printed, written)]
-    assert numbers[0] == pytest.approx(numbers[1], rel=1e-3, abs=1e-6)
 
 
 class Reader:
@@ -197,7 +188,7 @@ class Reader:
             command, _, output = part.partition("\n")
             printed = self.sh(command)
             if output.strip():
-                same(printed, output)
+                check_same(printed, output)
         return ""
 
     def toml(self, text: str) -> None:
@@ -235,7 +226,7 @@ def test_every_block_of_a_page_runs(
             continue
         try:
             if block.kind == "text" and block.follows and printed is not None:
-                same(printed, block.text)
+                check_same(printed, block.text)
             elif block.kind == "json":
                 json.loads(block.text)
             elif block.kind == "toml":
@@ -258,7 +249,7 @@ def test_the_readme_shows_the_report_of_its_first_command(
     monkeypatch.chdir(tmp_path / "checkout")
     printed = Reader(tmp_path / "checkout").sh(first.text).splitlines()
     assert len(report) > 8
-    same("\n".join(printed[: len(report)]), "\n".join(report))
+    check_same("\n".join(printed[: len(report)]), "\n".join(report))
 
 
 def test_the_reference_lists_every_public_name_once() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from mechdesign.cli import explore, main
 from mechdesign.files.problems import load_problem_on_labels
+from tests.modules_support import check_same
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # what Jupyter's own packages say when they are imported
@@ -27,7 +28,6 @@ NAMES = [path.stem for path in NOTEBOOKS]
 MOST_BYTES = 2_500_000
 """Of all notebooks together."""
 
-NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 ABSOLUTE_PATH = re.compile(
     r"(?<![\w.:/)])/(?:home|root|tmp|usr|opt|work|var|Users|private|mnt)/|[A-Z]:\\|file://"
 )
@@ -57,18 +57,11 @@ def pictures(cell: Any) -> int:
     return sum("image/png" in output.get("data", {}) for output in cell.outputs)
 
 
-def check_text(new: str, saved: str) -> None:
-    """The same words, and numbers that agree to what another processor may round otherwise."""
-    assert NUMBER.sub("#", new).split() == NUMBER.sub("#", saved).split()
-    numbers, saved_numbers = (list(map(float, NUMBER.findall(text))) for text in (new, saved))
-    assert numbers == pytest.approx(saved_numbers, rel=2e-3, abs=2e-4)
-
-
 def test_a_difference_is_noticed() -> None:
-    check_text("loss 2.45101, 3 grades", "loss 2.45100, 3 grades")
+    check_same("loss 2.45101, 3 grades", "loss 2.45100, 3 grades")
     for other in ("loss 2.47, 3 grades", "loss 2.451, 4 grades", "gain 2.451, 3 grades", "loss"):
         with pytest.raises(AssertionError):
-            check_text("loss 2.451, 3 grades", other)
+            check_same("loss 2.451, 3 grades", other)
 
 
 def test_there_is_a_course() -> None:
@@ -175,4 +168,4 @@ def test_a_notebook_prints_its_saved_output(
     for new, old in itertools.zip_longest(code_cells(fresh), code_cells(saved)):
         assert pictures(new) == pictures(old)
         if "varies" not in old.metadata.get("tags", []):
-            check_text(printed(new), printed(old))
+            check_same(printed(new), printed(old), rel=2e-3, abs=2e-4)

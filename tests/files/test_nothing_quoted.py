@@ -113,8 +113,14 @@ MALFORMED = [
 ]
 
 
-@pytest.mark.parametrize("content", MALFORMED)
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin"])
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [
+        *((content, "utf-8") for content in MALFORMED),
+        *((content, "utf-16") for content in MALFORMED[::3]),
+        *((content, "latin") for content in MALFORMED[1::3]),
+    ],
+)
 def test_errors_do_not_quote_malformed_files(content: str, encoding: str, tmp_path: Path) -> None:
     coded = content.encode("utf-8" if encoding == "latin" else encoding)
     for read in readers(tmp_path, coded + b"\xff\xfe" * (encoding == "latin")):
@@ -163,14 +169,11 @@ def test_commands_do_not_say_it_either(
     save(Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]]), "channel.json")
     for words in (
         ["leakage", "in.csv"],
-        ["leakage", "in.json"],
         ["leakage", "channel.json", "--prior", "in.toml"],
         ["verify", "in.json"],
         ["verify", "in.csv"],
         ["solve", "in.toml"],
-        ["check", "in.toml"],
         ["mechanism", "hadamard-response", "in.toml", "-o", "out.json"],
-        ["privatize", "in.json", "in.csv", "out.csv", "--column", "a"],
         ["privatize", "channel.json", "in.csv", "out.csv", "--column", "a"],
         ["estimate", "channel.json", "in.csv", "--column", "a"],
     ):
