@@ -22,8 +22,8 @@ def module_at(path: Path) -> ModuleType:
     return module
 
 
-def check_same(new: str, saved: str, rel: float = 1e-3, abs: float = 1e-6) -> None:
+def check_same(new: str, saved: str, rel: float = 1e-3, near: float = 1e-6) -> None:
     """Compare words, and numbers to what another processor may round otherwise."""
     assert NUMBER.sub("#", new).split() == NUMBER.sub("#", saved).split()
     numbers, saved_numbers = (list(map(float, NUMBER.findall(text))) for text in (new, saved))
-    assert numbers == pytest.approx(saved_numbers, rel=rel, abs=abs)
+    assert numbers == pytest.approx(saved_numbers, rel=rel, abs=near)

@@ -168,4 +168,4 @@ def test_a_notebook_prints_its_saved_output(
     for new, old in itertools.zip_longest(code_cells(fresh), code_cells(saved)):
         assert pictures(new) == pictures(old)
         if "varies" not in old.metadata.get("tags", []):
-            check_same(printed(new), printed(old), rel=2e-3, abs=2e-4)
+            check_same(printed(new), printed(old), rel=2e-3, near=2e-4)

@@ -25,12 +25,8 @@ def test_the_places_give_the_numbers_back(given: list[Fraction]) -> None:
         found, places = distinct(values, len(given), "epsilons")
         assert [found[n] for n in places] == given
         assert found == sorted(set(given))
-
-
-def test_one_number_stands_for_all() -> None:
-    found, places = distinct("0.5", 3, "epsilons")
-    assert found == [Fraction(1, 2)]
-    assert places.tolist() == [0, 0, 0]
+    found, places = distinct("0.5", 3, "epsilons")  # one number stands for all
+    assert (found, places.tolist()) == ([Fraction(1, 2)], [0, 0, 0])
 
 
 class Echo:
@@ -135,12 +131,9 @@ def test_each_record_may_have_a_prior_of_its_own() -> None:
     assert people.groups[0].mechanism != people.groups[1].mechanism
 
 
-def test_the_designs_are_limited() -> None:
+def test_wrong_input_is_named() -> None:
     with pytest.raises(InputError, match="at most 64 different budgets"):
         privatize_each(["a"] * 100, np.linspace(0.5, 2, 100), SURVEY)
-
-
-def test_wrong_input_is_named() -> None:
     grr = GeneralizedRandomizedResponse
     channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]])
     cases: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
