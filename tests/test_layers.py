@@ -201,6 +201,11 @@ md.tally(md.privatize([0, 1], channel), channel)
 md.privatize(numpy.array([0, 1]), channel)
 import mechdesign.collection.records
 tell()
+sys.modules["sklearn"] = None
+try:
+    md.collection.ChannelTransformer
+except md.UnsupportedError as error:
+    print(error)
 """
 
 
@@ -213,7 +218,8 @@ def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    steps = [set(line.split()) for line in done.stdout.splitlines()]
+    *lines, without_sklearn = done.stdout.splitlines()
+    steps = [set(line.split()) for line in lines]
     imported, helped, formula, program, plot, general, drawn = steps
     heavy = {"cvxpy", "matplotlib", "pandas"}
     numbers = {"numpy", "scipy", "highspy", "tqdm", "pyarrow"}
@@ -223,6 +229,10 @@ def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
     assert ("matplotlib" in plot, "cvxpy" in plot, "cvxpy" in general) == (True, False, True)
     # pyarrow itself imports pandas where it is installed
     assert not {"polars", "duckdb", "dask", "pyspark", "sklearn"} & drawn
+    assert without_sklearn == (
+        "ChannelTransformer: expected the package scikit-learn, given an installation without it; "
+        'pip install -e ".[sklearn]"'
+    )
 
 
 EVERY_FOLDER = pytest.mark.parametrize(

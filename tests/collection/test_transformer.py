@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 from collections import Counter
 from typing import Any
 
@@ -127,19 +125,6 @@ def test_unknown_and_missing_values() -> None:
 
 
 # --- the conventions of scikit-learn --------------------------------------------------------------
-
-
-def test_only_the_transformer_needs_it() -> None:
-    code = (
-        "import sys, mechdesign; sys.modules['sklearn'] = None\n"
-        "try: mechdesign.collection.ChannelTransformer\n"
-        "except mechdesign.UnsupportedError as error: print(error)\n"
-    )
-    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert found.stdout == (
-        "ChannelTransformer: expected the package scikit-learn, given an installation without it; "
-        'pip install -e ".[sklearn]"\n'
-    )
 
 
 EXPECTED_FAILURES = {
