@@ -276,13 +276,11 @@ def thin_pairs(family: PairRows) -> PairRows:
 def implied_pairs(E: FloatArray) -> BoolArray:
     """Return which pairs follow from a chain of others.
 
-    All of them can be removed at once: as lengths are positive, a pair is longer than each pair of
-    a chain that implies it, so by induction on the length the remaining pairs imply all. A first
-    pass looks only for chains of a remaining pair and one more pair of any kind; the result has the
-    same shortest paths, and a second pass looks for chains of a remaining pair and a shortest path.
-    On a line each input keeps its neighbors, on a Manhattan grid its four neighbors. This takes a
-    few operations on ``(n_inputs, n_inputs)`` arrays. Where a length is (nearly) 0 pairs may imply
-    each other, and nothing is removed.
+    A chain is a pair and a shortest path. All implied pairs can be removed at once: as lengths are
+    positive, a pair is longer than each pair of a chain that implies it, so by induction on the
+    length the remaining pairs imply all. On a line each input keeps its neighbors, on a Manhattan
+    grid its four neighbors. Where a length is (nearly) 0 pairs may imply each other, and nothing is
+    removed.
     """
     finite = np.isfinite(E)
     np.fill_diagonal(finite, False)
@@ -292,43 +290,12 @@ def implied_pairs(E: FloatArray) -> BoolArray:
     least, most = float(E[finite].min()), float(E[finite].max())
     if least <= max(SHORTEST, 2 * CHAIN_TOLERANCE * most) or 2 * least > (1 + 1e-9) * most:
         return nothing
-    far = np.where(finite, E, np.inf)
-    kept = _not_by_two(far, far, finite)
-    left = np.where(kept, E, np.inf)
-    np.fill_diagonal(left, 0.0)
-    paths = closure(left)
+    lengths, paths = np.where(finite, E, np.inf), closure(E)
     np.fill_diagonal(paths, np.inf)
-    return finite & ~_not_by_two(far, paths, kept)
-
-
-def _not_by_two(E: FloatArray, rest: FloatArray, pairs: BoolArray) -> BoolArray:
-    """Return the pairs (x, x') with no z such that (x, z) remains and E[x, z] + rest[z, x'] does.
-
-    In each round every input keeps its shortest open pair and closes the pairs implied by chains
-    that begin with it.
-    """
-    kept = np.zeros_like(pairs)
-    row = np.flatnonzero(pairs.any(axis=1))
-    open_lengths = np.where(pairs, E, np.inf)[row]
-    reach = E[row] * (1 + CHAIN_TOLERANCE)
-    last = np.where(pairs[row], E[row], 0.0).max(axis=1)
-    shortest = float(rest.min())
-    while len(row):
-        place = np.arange(len(row))
-        z = open_lengths.argmin(axis=1)
-        step = open_lengths[place, z]
-        # a chain is at least this step and the shortest pair long: if that exceeds every length
-        # of the input, all its open pairs stay
-        done = step + shortest > last * (1 + CHAIN_TOLERANCE)
-        kept[row[done]] |= np.isfinite(open_lengths[done])
-        if done.any():
-            row, open_lengths, reach = row[~done], open_lengths[~done], reach[~done]
-            last, z, step = last[~done], z[~done], step[~done]
-            place = place[: len(row)]
-        kept[row, z] = True
-        open_lengths[place, z] = np.inf
-        open_lengths[step[:, None] + rest[z] <= reach] = np.inf
-    return kept
+    chains = np.full_like(lengths, np.inf)
+    for step, rest in zip(lengths.T, paths, strict=True):
+        np.minimum(chains, step[:, None] + rest, out=chains)
+    return finite & (chains <= lengths * (1 + CHAIN_TOLERANCE))
 
 
 def components(program: ConicProgram) -> Reduced | None:
