@@ -42,8 +42,12 @@ LEAST_LOW = 1e-20
 PACE = Pace(3e-10, math.inf, math.inf, most_entries=4_000_000, most_boxes=10**9, kept=0.1)
 """Every round that finds a set is a gain. Boxes are places of a walk."""
 
-INTERVALS, CLAIMS = 128, 6
-"""The number of intervals of t, and of claims in a round."""
+INTERVALS, MOST_ENDS, CLAIMS = 128, 400, 6
+"""The first number of intervals of t; the number of ends up to which those are halved in which a
+walk was too long; and the number of claims in a round."""
+
+MOST_CHANGES, NEAREST = 2000, 8
+"""The number of neighbors of a set in the local search, and of those that are returned."""
 
 PLACES_OF_A_BOX = 500
 """Places of a walk in the time of a box, of which some bound what is too long for a walk."""
@@ -97,9 +101,9 @@ class RaisedSets:
         ``boxes`` is the number of places that a walk may visit.
         """
         limits, u, seen, failed = limits or Limits(), self.potentials(u), 0, False
-        tables = [_Table(block, self, u) for block in self.blocks]
+        tables = [_Table(block, self, u, block.ends) for block in self.blocks]
         rays = np.eye(self.size)[:, self.cone.alone[self.prior[self.cone.alone] > 0]]
-        rays = np.hstack([rays, *(table.block.rays(table.rounded()) for table in tables)])
+        rays = np.hstack([rays, *(self._climbed(table, u) for table in tables)])
         best = float(self._surplus(rays, u).max())
         bound = max(best, *(table.claim for table in tables))
         claim = low = max(goal, best)
@@ -114,6 +118,8 @@ class RaisedSets:
                 bound = max(claim, best)
             except LimitError:
                 low, failed = claim, True
+                tables = [table.halved(self, claim) for table in tables]
+                bound = min(bound, max(best, *(table.claim for table in tables)))
             seen += next(places, boxes)
             claim = math.sqrt(low * bound)
         surplus = self._surplus(rays, u)
@@ -124,6 +130,19 @@ class RaisedSets:
             if other.surplus < bound:
                 return replace(other, rays=found, boxes=seen)
         return SurplusBound(bound, found, partial(_certificate, bound, u, tables), seen)
+
+    def _climbed(self, table: _Table, u: FloatArray) -> FloatArray:
+        """Return rays of large surplus: rounded knapsacks, and the sets about the best of them.
+
+        A local search raises or lowers one or two inputs at a time.
+        """
+        sets, best = table.rounded(), -math.inf
+        found = [table.block.rays(sets)]
+        while (surplus := self._surplus(rays := table.block.rays(sets), u)).max() > best:
+            order = np.argsort(-surplus)[:NEAREST]
+            best, sets = float(surplus[order[0]]), sets[order[0]] ^ table.block.changes
+            found.append(rays[:, order])
+        return np.hstack(found)
 
     def _surplus(self, rays: FloatArray, u: FloatArray) -> FloatArray:
         return (self.gain(rays) - u @ rays) / (self.prior @ rays)
@@ -160,6 +179,8 @@ class _Block:
         What each protected input adds to t, and t with no raised input.
     ends
         Ends of intervals of t.
+    changes
+        One or two protected inputs in each row.
     kinds
         The protected inputs of each probability, which are exchangeable.
     """
@@ -172,6 +193,9 @@ class _Block:
         self.least = cone.low * float(prior[block].sum())
         most = self.least + float(self.masses.sum())
         self.ends = np.geomspace(self.least, most, INTERVALS + 1)
+        i, j = np.triu_indices(len(inputs))
+        one = np.eye(len(inputs), dtype=bool)
+        self.changes = (one[i] | one[j])[:: -(-len(i) // MOST_CHANGES)]
         self.kinds = [inputs[prior[inputs] == p] for p in np.unique(prior[inputs])]
 
     def rays(self, raised: BoolArray) -> FloatArray:
@@ -194,8 +218,8 @@ class _Table:
         A surplus that no walk is needed to prove.
     """
 
-    def __init__(self, block: _Block, whole: RaisedSets, u: FloatArray) -> None:
-        self.block, t, w = block, block.ends, block.masses
+    def __init__(self, block: _Block, whole: RaisedSets, u: FloatArray, t: FloatArray) -> None:
+        self.block, self.ends, w, self._u = block, t, block.masses, u
         self.u, prior = u[block.inputs], whole.prior
 
         def worth(x: IntArray, q: float) -> FloatArray:
@@ -215,6 +239,14 @@ class _Table:
         self.claims = np.maximum(*claims)
         self.claim = float(self.claims.max())
 
+    def halved(self, whole: RaisedSets, claim: float) -> _Table:
+        """Return the table with the intervals halved in which a larger surplus is not excluded."""
+        t, is_open = self.ends, self.claims > claim
+        if len(t) + is_open.sum() > MOST_ENDS:
+            return self
+        middle = np.sqrt(t[:-1] * t[1:])[is_open]
+        return _Table(self.block, whole, self._u, np.sort(np.append(t, middle)))
+
     def rounded(self) -> BoolArray:
         """Return sets of large surplus: knapsacks, with the fractional input raised or not."""
         small = 1e-9 * np.abs(self.profits).max()
@@ -225,7 +257,7 @@ class _Table:
 
         A LimitError ends too long a walk.
         """
-        block, t = self.block, self.block.ends
+        block, t = self.block, self.ends
         masses, u, profits = block.masses.tolist(), self.u.tolist(), self.profits.tolist()
         bases, near = (self.bases - claim * t).tolist(), ROUNDING * t[-1]
         found = set[tuple[int, ...]]()
@@ -248,7 +280,7 @@ def _certificate(
     surplus: float, u: FloatArray, tables: list[_Table], problem: Problem
 ) -> Certificate:
     """Return the potentials, and the intervals by which the kernel walks over the sets."""
-    ends = tuple(tuple(map(as_fraction, table.block.ends[1:-1].tolist())) for table in tables)
+    ends = tuple(tuple(map(as_fraction, table.ends[1:-1].tolist())) for table in tables)
     slopes = tuple(Numbers(table.multipliers.tolist()) for table in tables)
     cone = tables[0].block.cone
     walk = Walk(as_fraction(surplus), ends, slopes, cone.block_groups)

@@ -151,3 +151,9 @@ def test_more_rays_than_can_be_listed_have_a_proved_optimum(k: int, utility: Any
     assert isinstance(solution.certificate.oracle.source, Walk)
     assert solution.gap <= 1e-9
     assert verify(solution.document())
+
+
+def test_information_of_more_inputs_than_a_walk_can_tell_apart_is_optimal() -> None:
+    """The gain depends on the probability of a set alone, so that very many are nearly the best."""
+    prior = md.Prior.from_counts(np.random.default_rng(24).integers(1, 100, 24).tolist())
+    assert md.design(md.Problem(range(24), md.LDP(1), INFORMATION, prior=prior)).gap <= 1e-6
