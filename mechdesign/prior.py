@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.domain import Domain, Label, whole_number
+from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import LEAST_SIZE, Exact, as_fraction, fraction_text, short_text
 from mechdesign.labels import Labels, aligned, by_label, split
@@ -37,17 +37,11 @@ def labeled_numbers(
     return tuple(numbers), labels
 
 
-def exact_numbers(
-    values: Any, key: str, *, size: int | None = None, labels: Sequence[Label] | None = None
-) -> tuple[Fraction, ...]:
-    """Return nonnegative exact rationals, ``size`` of them, or one for each of ``labels``."""
-    numbers, given = labeled_numbers(values, key)
+def exact_numbers(values: Any, key: str) -> tuple[Fraction, ...]:
+    """Return nonnegative exact rationals that count by position."""
+    numbers, labels = labeled_numbers(values, key)
     if labels is not None:
-        return tuple(aligned(numbers, given, labels, key))
-    if given is not None:
         raise InputError(key, "a list of numbers, which count by position", "numbers with labels")
-    if size is not None and len(numbers) != size:
-        raise InputError(key, f"{size} numbers, one for each input", f"{len(numbers)} numbers")
     return numbers
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -151,8 +151,11 @@ def design(
             from mechdesign.search.presolve.symmetry import given_symmetries
 
             symmetry = given_symmetries(problem, symmetries)
-    with _limits(gap, time_limit, memory_limit, progress) as limits:
-        limits.symmetry = symmetry
+    check_limits(gap, time_limit, memory_limit)
+    limits = limits_of(gap, time_limit or math.inf, memory_limit)
+    limits.symmetry = symmetry
+    bar = GapBar(limits.gap, shown=True) if progress is True else nullcontext(progress or None)
+    with limits.hold(), bar as limits.watch:
         return designed(problem, limits, route, gap, own)
 
 
@@ -414,21 +417,6 @@ def limits_of(gap: float | None, seconds: float, memory: float | None = None) ->
     """Return the limits of a design; None for the defaults."""
     memory = available_memory() / 2 if memory is None else memory
     return Limits(OPTIMAL if gap is None else gap, seconds, memory=memory)
-
-
-@contextmanager
-def _limits(
-    gap: float | None,
-    time_limit: float | None,
-    memory_limit: float | None,
-    progress: bool | Callable[[Progress], None],
-) -> Iterator[Limits]:
-    """Check the limits of the search, and let Ctrl-C end it too."""
-    check_limits(gap, time_limit, memory_limit)
-    limits = limits_of(gap, time_limit or math.inf, memory_limit)
-    bar = GapBar(limits.gap, shown=True) if progress is True else nullcontext(progress or None)
-    with limits.hold(), bar as limits.watch:
-        yield limits
 
 
 def check_problem(given: object) -> None:

@@ -58,7 +58,7 @@ class ProjectiveSpace:
         self._powers = np.array([q**m for m in range(t)])
         self._starts = np.array([0, *accumulate(self._powers.tolist())])
         self.size = int(self._starts[-1])
-        self._inverse = _power(np.arange(q), q - 2, q)
+        self._inverse = np.array([0, *(pow(n, -1, q) for n in range(1, q))])
 
     def vectors(self, points: Int64Array) -> Int64Array:
         """Return the vectors of points, ``(n, t)``."""
@@ -168,17 +168,6 @@ def _by_spectrum(planes: FloatArray) -> FloatArray:
     return np.asarray(np.fft.irfft(spectrum[w, w * f % q], n=q, axis=0))
 
 
-def _power(base: Int64Array, exponent: int, modulus: int) -> Int64Array:
-    """Return base**exponent modulo a number below 2**31."""
-    found = np.ones_like(base)
-    while exponent:
-        if exponent & 1:
-            found = found * base % modulus
-        base = base * base % modulus
-        exponent >>= 1
-    return found
-
-
 MOST_POINTS = 1 << 23
 """The largest number of reports with a count each."""
 
@@ -258,6 +247,10 @@ class ProjectiveGeometryResponse(NumberedSets):
     def _space(self) -> ProjectiveSpace:
         return ProjectiveSpace(self.field, self.dimension)
 
+    @cached_property
+    def _smaller(self) -> ProjectiveSpace:
+        return ProjectiveSpace(self.field, self.dimension - 1)
+
     @property
     def chances(self) -> tuple[Fraction, Fraction]:
         """The exact p and r: the probabilities of the set of the input, and of another set."""
@@ -275,9 +268,8 @@ class ProjectiveGeometryResponse(NumberedSets):
         point = below(source, len(codes), self._in)
         number = below(source, len(codes), self._size - self._in)  # these are q**(t - 1)
         powers = self.field ** np.arange(self.dimension - 1)[::-1]
-        smaller = ProjectiveSpace(self.field, self.dimension - 1)
         digits = number[:, None] // powers % self.field
-        rest = np.where(within[:, None], smaller.vectors(point), digits)
+        rest = np.where(within[:, None], self._smaller.vectors(point), digits)
         return self._space.completed(codes, rest, 1 - within)
 
     def decoding_work(self, n: int) -> float:

@@ -34,17 +34,14 @@ def count_by_group(
         return counts.reshape(n_groups, size).astype(np.int64)
     if n_groups == 1:
         return alphabet.count(data)[None]
-    table = np.zeros((n_groups, size), dtype=np.int64)
     if isinstance(alphabet, BitRows) and len(data) * size < n_groups * WORTH_SORTING:
+        table = np.zeros((n_groups, size), dtype=np.int64)
         for piece in pieces(len(data), max(1, CELLS // size)):  # one count for each bit
             table += _bits_each(data[piece], group[piece], table.shape)
         return table
     order = np.argsort(group.astype(np.uint16) if n_groups < 1 << 16 else group, kind="stable")
-    present, starts = np.unique(group[order], return_index=True)
-    ends = [*starts[1:].tolist(), len(order)]
-    for g, start, end in zip(present.tolist(), starts.tolist(), ends, strict=True):
-        table[g] = alphabet.count(data[order[start:end]])
-    return table
+    ends = np.cumsum(np.bincount(group, minlength=n_groups))[:-1]
+    return np.array([alphabet.count(data[part]) for part in np.split(order, ends)])
 
 
 def _bits_each(rows: AnyArray, group: Int64Array, shape: tuple[int, int]) -> Int64Array:

@@ -24,14 +24,14 @@ import scipy.sparse as sp
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.domain import Label
 from mechdesign.errors import shown
-from mechdesign.exact import exp_lower, sqrt_lower
-from mechdesign.kernel.arithmetic import lattice
+from mechdesign.exact import exp_lower
 from mechdesign.kernel.generators import Constant, Distance, Key, ListedRow, Matrix, Ratio
 from mechdesign.kernel.generators.ratio import sufficient_pairs
 from mechdesign.notions.rows.family import Edges, Family, Keys, components
 from mechdesign.notions.rows.ratio_steps import FREE, Raising
 from mechdesign.notions.rows.row import Multipliers, Row
 from mechdesign.prior_sets import Weights
+from mechdesign.tables import ExactTable
 
 __all__ = ["FREE", "PairRows"]
 
@@ -272,9 +272,6 @@ class PairRows(Family):
 
 
 ONE = Fraction(1)
-MOST_STEP = 1 << 30
-"""Squares of smaller steps fit machine integers."""
-
 Levels: TypeAlias = tuple[list[Fraction], IntArray]
 """Distinct numbers, and the index of the number of each pair of inputs."""
 
@@ -322,16 +319,9 @@ def _of_table(given: Matrix) -> Levels:
 
 def _of_distance(given: Distance) -> Levels:
     """Number the distinct distances, by integer steps between points of a lattice."""
-    points, unit = lattice(given.points)
-    most = max(abs(part) for point in points for part in point)
-    places = np.array(points, dtype=np.int64 if most < MOST_STEP else object)
-    steps = abs(places[:, None] - places)
-    sizes = (steps * steps if given.is_rooted else steps).sum(axis=2)
-    whole, index = _levels(sizes)
-    far = [Fraction(n, unit) for n in whole]
-    if given.is_rooted:
-        far = [sqrt_lower(Fraction(n, unit**2)) for n in whole]
-    return [given.per_unit * d + given.offset for d in far], index
+    table = ExactTable.distances(given.points, given.points, given.name)
+    sizes, index = _levels(table.numerators)
+    return [given.per_unit * table.bound(n, up=False) + given.offset for n in sizes], index
 
 
 def _levels(numerators: npt.NDArray[Any]) -> tuple[list[int], IntArray]:
