@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mechdesign.errors import InputError, did_you_mean, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text, is_whole, whole_number
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Domain",
+    "DomainLike",
     "Label",
     "clean_label",
     "first_twice",
@@ -499,3 +500,7 @@ class Domain:
         if self.positions is not None:
             return f"Domain({len(self)} point{'s' * (len(self) > 1)}, {self.metric})"
         return f"Domain({len(self)} input{'s' * (len(self) > 1)}: {self.listed()})"
+
+
+DomainLike: TypeAlias = Domain | Iterable[Any] | int
+"""A domain, its labels, or its size."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from mechdesign.domain import Domain, Label, plain_label
+from mechdesign.domain import Domain, DomainLike, Label, plain_label
 from mechdesign.errors import (
     InfeasibleError,
     InputError,
@@ -103,7 +103,7 @@ class Problem:
 
     def __init__(
         self,
-        domain: Domain | Iterable[Any] | int,
+        domain: DomainLike,
         privacy: Notion | Sequence[Notion],
         utility: Utility,
         *,

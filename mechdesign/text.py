@@ -8,8 +8,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-import numpy.typing as npt
+from mechdesign._typing import FloatArray
 
 CELL = "text-align:right;padding:0.15em 0.6em;font-variant-numeric:tabular-nums"
 LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
@@ -108,7 +107,7 @@ class Matrix:
     As HTML it is a heat map.
     """
 
-    entries: npt.NDArray[np.float64]
+    entries: FloatArray
     rows: Sequence[Hashable]
     columns: Sequence[Hashable]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.domain import Domain, is_whole, whole_number
+from mechdesign.domain import Domain, DomainLike, is_whole, whole_number
 from mechdesign.errors import InputError, choose, shown
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import inputs_of
@@ -252,7 +252,7 @@ class BlockAdvice(Tabular):
 
 
 def advise_blocks(
-    domain: Domain | Iterable[Any] | int,
+    domain: DomainLike,
     epsilon: Exact,
     n: int,
     divisions: Iterable[Any] | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.channel import BITS, Channel
-from mechdesign.domain import Domain
+from mechdesign.domain import Domain, DomainLike
 from mechdesign.errors import InputError, UnsupportedError, shown_kind
 from mechdesign.exact import as_fraction, exp_lower, fraction_text, log_upper
 from mechdesign.kernel.documents import FORMAT, VERSION, Claim, digest
@@ -364,7 +364,7 @@ def _as_text(parameters: Any) -> Any:
     return str(parameters)
 
 
-def inputs_of(inputs: Domain | Iterable[Any] | int) -> Domain:
+def inputs_of(inputs: DomainLike) -> Domain:
     """Return the domain from a Domain, its labels, or its size."""
     domain = Domain.of(inputs, "inputs")
     if len(domain) < 2:

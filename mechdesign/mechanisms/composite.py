@@ -7,14 +7,14 @@ sensitive inputs have an LDP mechanism, and others send its reports sometimes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
-from mechdesign.domain import Domain
+from mechdesign.domain import Domain, DomainLike
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import exp_lower, fraction_text
 from mechdesign.mechanisms.base import (
@@ -190,10 +190,7 @@ class ByComponent(PartedMechanism):
     """Pairs (block, report), written ``block:report``."""
 
     def __init__(
-        self,
-        inputs: Domain | Iterable[Any] | int,
-        notion: BlockLDP,
-        parts: Sequence[Mechanism | None],
+        self, inputs: DomainLike, notion: BlockLDP, parts: Sequence[Mechanism | None]
     ) -> None:
         self.inputs = inputs_of(inputs)
         self._notion = informative(notion, BlockLDP)
@@ -237,10 +234,7 @@ class ByComponent(PartedMechanism):
 
 
 def by_block(
-    make: Callable[..., Mechanism],
-    inputs: Domain | Iterable[Any] | int,
-    notion: BlockLDP,
-    **options: Any,
+    make: Callable[..., Mechanism], inputs: DomainLike, notion: BlockLDP, **options: Any
 ) -> ByComponent:
     """Return ``make(size, epsilon, **options)`` in every block of at least two inputs.
 
@@ -340,12 +334,7 @@ class HighLow(PartedMechanism):
     alphabet: TaggedReports
     """Pairs ("hidden", report) or ("open", label), written with a colon between."""
 
-    def __init__(
-        self,
-        inputs: Domain | Iterable[Any] | int,
-        notion: HighLowLDP,
-        inner: Mechanism | None,
-    ) -> None:
+    def __init__(self, inputs: DomainLike, notion: HighLowLDP, inner: Mechanism | None) -> None:
         self.inputs = inputs_of(inputs)
         self._notion = informative(notion, HighLowLDP)
         hidden, others = split_by_sensitivity(self.inputs, notion)
@@ -476,10 +465,7 @@ class HighLow(PartedMechanism):
 
 
 def around_sensitive(
-    make: Callable[..., Mechanism],
-    inputs: Domain | Iterable[Any] | int,
-    notion: HighLowLDP,
-    **options: Any,
+    make: Callable[..., Mechanism], inputs: DomainLike, notion: HighLowLDP, **options: Any
 ) -> HighLow:
     """Return ``make(s, epsilon, **options)`` for the s sensitive inputs; for one, Mangat's design.
 

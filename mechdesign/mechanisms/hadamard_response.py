@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from mechdesign._typing import AnyArray, FloatArray, Int64Array
-from mechdesign.domain import Domain, whole_number
+from mechdesign._typing import AnyArray, ByteArray, FloatArray, Int64Array
+from mechdesign.domain import DomainLike, whole_number
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, Frequencies, held_mass
 from mechdesign.mechanisms.set_system import TOLERANCE, NumberedSets
@@ -18,7 +17,7 @@ from mechdesign.reports import Numbers
 from mechdesign.sampling import Source
 
 
-def walsh_hadamard(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def walsh_hadamard(values: AnyArray) -> AnyArray:
     """Return H @ values in K log2(K) additions, exactly in integers.
 
     The last axis is transformed; its length K is a power of 2.
@@ -39,7 +38,7 @@ def walsh_hadamard(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return table
 
 
-def parity(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+def parity(numbers: Int64Array) -> ByteArray:
     """Return popcount(n) mod 2 of nonnegative integers.
 
     Examples
@@ -101,9 +100,7 @@ class HadamardResponse(NumberedSets):
     source = "Acharya, Sun and Zhang 2019"
     options: ClassVar[Mapping[str, int | None]] = {"copies": 1}
 
-    def __init__(
-        self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, copies: int | None = None
-    ) -> None:
+    def __init__(self, inputs: DomainLike, epsilon: Exact, copies: int | None = None) -> None:
         super().__init__(inputs, epsilon)
         k = len(self.inputs)
         if copies is None:
@@ -170,15 +167,15 @@ class HadamardResponse(NumberedSets):
         row, own = x // self.copies + 1, y >> self._digits == x % self.copies
         return own and (y & row).bit_count() % 2 == 0
 
-    def _blocks(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _blocks(self, values: AnyArray) -> AnyArray:
         return values.reshape(*values.shape[:-1], self.copies, self._block)
 
-    def _placed(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _placed(self, weights: AnyArray) -> AnyArray:
         placed = np.zeros(self.n_outputs, dtype=weights.dtype)
         placed[self._place] = weights
         return self._blocks(placed)
 
-    def _held(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _held(self, weights: AnyArray) -> AnyArray:
         """Return half the sum of the block's total and its signed sum, which have equal parity."""
         placed = self._placed(weights)
         twice = placed.sum(axis=-1, keepdims=True) + walsh_hadamard(placed)

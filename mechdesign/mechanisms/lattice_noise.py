@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
 from math import inf, nextafter
@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.channel import BITS, Channel
-from mechdesign.domain import Domain
+from mechdesign.domain import Domain, DomainLike
 from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.mechanisms.base import (
@@ -63,7 +63,7 @@ class LatticeNoise(Mechanism):
 
     def __init__(
         self,
-        inputs: Domain | Iterable[Any] | int,
+        inputs: DomainLike,
         epsilon: Exact | MetricPrivacy,
         law: TorusLaw | None = None,
         remap: Int64Array | None = None,

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.channel import BITS
-from mechdesign.domain import Domain, whole_number
+from mechdesign.domain import DomainLike, whole_number
 from mechdesign.errors import InputError
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, held_mass
@@ -88,7 +87,7 @@ class ProjectiveSpace:
         y[rows, lead] = (product - (x * y).sum(axis=1)) % self.q
         return self.points(y)
 
-    def hyperplane_sums(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def hyperplane_sums(self, values: AnyArray) -> AnyArray:
         """Return, for each point x, the sum of the values of the points y with <x, y> = 0.
 
         By induction on the number d of coordinates: y = (1, u) is on the hyperplane of x = (c, a
@@ -136,7 +135,7 @@ class ProjectiveSpace:
         return behind, self.q - inverse
 
 
-def _sums_on_parallels(table: npt.NDArray[Any], q: int) -> npt.NDArray[Any]:
+def _sums_on_parallels(table: AnyArray, q: int) -> AnyArray:
     """Return R[s, f] = Sum_u T[s - <f, u>, u], one coordinate of u at a time.
 
     The axes of the table are s, the coordinates of u, and a batch.
@@ -149,7 +148,7 @@ def _sums_on_parallels(table: npt.NDArray[Any], q: int) -> npt.NDArray[Any]:
     return table
 
 
-def _by_addition(planes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _by_addition(planes: AnyArray) -> AnyArray:
     """Return R[s, f] = Sum_v T[s - f v, v], exactly for integers, by q**3 additions."""
     q, n = len(planes), np.arange(len(planes))
     found, at = np.zeros_like(planes), np.repeat(n[:, None], q, axis=1)  # s - f v, for v = 0
@@ -221,9 +220,7 @@ class ProjectiveGeometryResponse(NumberedSets):
     source = "Feldman, Nelson, Nguyen and Talwar 2022"
     options: ClassVar[Mapping[str, int | None]] = {"field": None}
 
-    def __init__(
-        self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, field: int | None = None
-    ) -> None:
+    def __init__(self, inputs: DomainLike, epsilon: Exact, field: int | None = None) -> None:
         super().__init__(inputs, epsilon)
         k = len(self.inputs)
         if field is None:
@@ -281,10 +278,10 @@ class ProjectiveGeometryResponse(NumberedSets):
         one, other = self._space.vectors(np.array([x, report[0]]))
         return int(one @ other) % self.field == 0
 
-    def _hits(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _hits(self, values: AnyArray) -> AnyArray:
         return self._space.hyperplane_sums(values)[..., : len(self.inputs)]
 
-    def _held(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _held(self, weights: AnyArray) -> AnyArray:
         """Return the sums over hyperplanes: y is in S_x if and only if x is in S_y."""
         placed = np.zeros(self._size, dtype=weights.dtype)
         placed[: len(weights)] = weights

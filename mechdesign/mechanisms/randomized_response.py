@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.channel import BITS
-from mechdesign.domain import Domain
+from mechdesign.domain import Domain, DomainLike
 from mechdesign.errors import UnsupportedError
 from mechdesign.exact import Exact, exp_lower, short_text
 from mechdesign.mechanisms.base import (
@@ -63,7 +62,7 @@ class GeneralizedRandomizedResponse(NumberedSets):
     source = "Kairouz, Bonawitz and Ramage 2016"
     _are_alike = True
 
-    def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact) -> None:
+    def __init__(self, inputs: DomainLike, epsilon: Exact) -> None:
         super().__init__(inputs, epsilon)
         self._k = len(self.inputs)
         others = WHOLE - held_mass(self._notion.epsilon, 1, self._k - 1)
@@ -111,7 +110,7 @@ class IdentityMechanism(GeneralizedRandomizedResponse):
     source = "the identity channel"
     held = WHOLE
 
-    def __init__(self, inputs: Domain | Iterable[Any] | int) -> None:
+    def __init__(self, inputs: DomainLike) -> None:
         self.inputs = Domain.of(inputs, "inputs")
         self.odds = (1, len(self.inputs) - 1)
         self.alphabet = Labels(self.inputs)
@@ -186,7 +185,7 @@ class LIPRandomizedResponse(ScoredMechanism):
     prior: Prior
     _notion: LIP
 
-    def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, prior: Prior) -> None:
+    def __init__(self, inputs: DomainLike, epsilon: Exact, prior: Prior) -> None:
         self.inputs = inputs_of(inputs)
         self._notion = informative(LIP(epsilon), LIP)
         prior = self.fitting_prior(prior)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
 from math import exp, expm1, inf, log1p, perm
@@ -14,7 +14,7 @@ import numpy as np
 
 from mechdesign._typing import AnyArray, ByteArray, FloatArray, Int64Array
 from mechdesign.channel import BITS
-from mechdesign.domain import Domain, whole_number
+from mechdesign.domain import DomainLike, whole_number
 from mechdesign.errors import InputError
 from mechdesign.exact import Exact, exp_lower, sqrt_lower
 from mechdesign.mechanisms.base import WHOLE, MergedReports, held_mass
@@ -155,9 +155,7 @@ class SubsetSelection(ReportedSets, SetMechanism):
     source = "Ye and Barg 2018; Wang et al. 2016"
     options: ClassVar[Mapping[str, int | None]] = {"size": None}
 
-    def __init__(
-        self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, size: int | None = None
-    ) -> None:
+    def __init__(self, inputs: DomainLike, epsilon: Exact, size: int | None = None) -> None:
         super().__init__(inputs, epsilon)
         self._k = k = len(self.inputs)
         self.size = j = (
@@ -242,7 +240,7 @@ class UnaryEncoding(ReportedSets):
 
     def __init__(
         self,
-        inputs: Domain | Iterable[Any] | int,
+        inputs: DomainLike,
         epsilon: Exact,
         digits: int | None = None,
         *,
@@ -367,7 +365,7 @@ class OptimizedUnaryEncoding(UnaryEncoding):
 
     def __init__(
         self,
-        inputs: Domain | Iterable[Any] | int,
+        inputs: DomainLike,
         epsilon: Exact,
         digits: int | None = None,
         others: int | None = None,

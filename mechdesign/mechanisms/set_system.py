@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
-from mechdesign.domain import Domain
+from mechdesign.domain import Domain, DomainLike
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import (
     WHOLE,
@@ -152,7 +151,7 @@ class ScoredMechanism(Mechanism):
         p, q = self.chances
         return float((1 - q) / (p - q)), float(-q / (p - q))
 
-    def _hits(self, counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _hits(self, counts: AnyArray) -> AnyArray:
         """Return the sums of ``(..., n_counts)`` counts over the hits of each input."""
         return counts
 
@@ -171,7 +170,7 @@ class ScoredMechanism(Mechanism):
         hit, miss = self._scores
         return np.asarray((weights - miss * weights.sum()) / (hit - miss))
 
-    def _held(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _held(self, weights: AnyArray) -> AnyArray:
         """Return Sum_x w_x 1{y hits x} for each report y; by default y hits the input y alone."""
         return weights
 
@@ -190,7 +189,7 @@ class LDPMechanism(ScoredMechanism):
 
     _notion: LDP
 
-    def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact) -> None:
+    def __init__(self, inputs: DomainLike, epsilon: Exact) -> None:
         self.inputs = inputs_of(inputs)
         self._notion = informative(LDP(epsilon), LDP)
 

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.fft
 
-from mechdesign._typing import FloatArray, Int64Array
+from mechdesign._typing import FloatArray, Int64Array, WordArray
 from mechdesign.channel import BITS
 from mechdesign.errors import UnsupportedError
 from mechdesign.exact import exp_lower_scaled, fraction_text
@@ -97,7 +97,7 @@ class TorusLaw:
         return np.cumsum(self.table.ravel())
 
     @cached_property
-    def _sums(self) -> npt.NDArray[np.uint64]:
+    def _sums(self) -> WordArray:
         """Sums of the table, extended by one period, over all rectangles from its corner.
 
         They overflow, but their differences do not: integers modulo 2**64, below 2**64.

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mechdesign.channel import Channel, as_channel
-from mechdesign.domain import Domain, Label
+from mechdesign.domain import Domain, DomainLike, Label
 from mechdesign.errors import CertificateError, InputError, UnsupportedError, shown, shown_kind
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.kernel.generators import Cone as KernelCone
@@ -203,7 +203,7 @@ class Notion:
     def constraints(
         self,
         Q: cp.Variable | cp.Expression,
-        domain: Domain | Iterable[Any] | int,
+        domain: DomainLike,
         prior: Any = None,
         *,
         epsilon: cp.Parameter | None = None,

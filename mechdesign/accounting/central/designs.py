@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -25,7 +23,7 @@ from mechdesign.accounting.crossings import bisected
 from mechdesign.channel import BITS
 from mechdesign.designs.design import check_problem, design
 from mechdesign.designs.solution import Solution
-from mechdesign.domain import Domain
+from mechdesign.domain import Domain, DomainLike
 from mechdesign.errors import InfeasibleError
 from mechdesign.exact import Exact
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, OptimizedUnaryEncoding
@@ -67,7 +65,7 @@ class AggregatedDesign:
 
 
 def design_for_aggregation(
-    inputs: Domain | Iterable[Any] | int, n: int, epsilon: Exact, delta: Exact
+    inputs: DomainLike, n: int, epsilon: Exact, delta: Exact
 ) -> AggregatedDesign:
     """Return the bit vectors with the least standard error whose sum keeps a central budget.
 

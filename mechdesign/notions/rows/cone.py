@@ -18,10 +18,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from mechdesign._typing import FloatArray, IntArray
+from mechdesign._typing import AnyArray, FloatArray, Int64Array, IntArray
 from mechdesign.channel import Channel
 from mechdesign.notions.rows.family import Family, components
 from mechdesign.notions.rows.row import Multipliers, Row
@@ -78,7 +77,7 @@ def _less(row: list[Fraction], times: Fraction, other: list[Fraction]) -> list[F
     return [a - times * b for a, b in zip(row, other, strict=True)] if times else row
 
 
-def on_grid(basis: Basis, Q: npt.NDArray[np.float64], whole: int) -> npt.NDArray[np.int64] | None:
+def on_grid(basis: Basis, Q: FloatArray, whole: int) -> Int64Array | None:
     """Return integer columns in the span of a basis, near ``whole`` times those of a channel.
 
     The span contains the constants, and the rows of the result sum to ``whole``. None if the grid
@@ -145,7 +144,7 @@ class Cone:
         found = (family.violation(column) for family in self.families)
         return next((name for name in found if name is not None), None)
 
-    def all_hold(self, columns: npt.NDArray[Any]) -> bool:
+    def all_hold(self, columns: AnyArray) -> bool:
         """Return whether all ``(size, n_outputs)`` integers satisfy every row, exactly."""
         return all(family.all_hold(columns) for family in self.families)
 

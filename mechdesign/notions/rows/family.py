@@ -25,11 +25,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from mechdesign._typing import BoolArray, FloatArray, Int64Array, IntArray
+from mechdesign._typing import AnyArray, BoolArray, FloatArray, Int64Array, IntArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Label
 from mechdesign.kernel.arithmetic import over_one_denominator
@@ -230,15 +229,15 @@ class Family:
         row = self.broken(column)
         return None if row is None else row.name
 
-    def worst(self, columns: npt.NDArray[Any]) -> tuple[int, Row | None]:
+    def worst(self, columns: AnyArray) -> tuple[int, Row | None]:
         """Return a column and a row that it violates; the worst, if that is fast to find."""
         return 0, self.broken(columns[:, 0].tolist())
 
-    def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
+    def holding(self, columns: AnyArray) -> BoolArray:
         """Return for each column of ``(size, n_outputs)`` integers whether the rows hold."""
         return np.array([self._test(column) is None for column in columns.T.tolist()], dtype=bool)
 
-    def all_hold(self, columns: npt.NDArray[Any]) -> bool:
+    def all_hold(self, columns: AnyArray) -> bool:
         """Return whether all columns satisfy the rows, exactly."""
         return bool(self.holding(columns).all())
 

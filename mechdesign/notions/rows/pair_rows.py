@@ -15,13 +15,12 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from math import comb
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign._typing import AnyArray, BoolArray, FloatArray, Int64Array, IntArray
 from mechdesign.domain import Label
 from mechdesign.errors import shown
 from mechdesign.exact import exp_lower
@@ -195,7 +194,7 @@ class PairRows(Family):
         """Rename both inputs of each pair."""
         return replace(found, x=inputs[found.x], other=inputs[found.other])
 
-    def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
+    def holding(self, columns: AnyArray) -> BoolArray:
         """Decide in machine integers where the rows surely hold."""
         if columns.dtype == object or self._raising is None:
             return super().holding(columns)
@@ -203,7 +202,7 @@ class PairRows(Family):
         good[~good] = super().holding(columns[:, ~good])
         return good
 
-    def worst(self, columns: npt.NDArray[Any]) -> tuple[int, Row | None]:
+    def worst(self, columns: AnyArray) -> tuple[int, Row | None]:
         """Compare each entry with the least of its sets: ``ln(ratio / scale)`` by epsilon.
 
         In floats; exact differences keep the digits of ratios near 1.
@@ -262,7 +261,7 @@ class PairRows(Family):
                 return wider
             positive = wider
 
-    def raised(self, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def raised(self, columns: Int64Array) -> Int64Array:
         """Raise every entry to the least value that the others' bounds allow, to a fixed point.
 
         A solver's absolute tolerance violates the scaled rows e**-a q_x <= factor q_x' by little,
@@ -324,7 +323,7 @@ def _of_distance(given: Distance) -> Levels:
     return [given.per_unit * table.bound(n, up=False) + given.offset for n in sizes], index
 
 
-def _levels(numerators: npt.NDArray[Any]) -> tuple[list[int], IntArray]:
+def _levels(numerators: AnyArray) -> tuple[list[int], IntArray]:
     """Return the distinct numbers in increasing order, and the index of each entry among them."""
     if numerators.dtype != object and int(numerators.max()) <= numerators.size:
         occurs = np.zeros(int(numerators.max()) + 1, dtype=bool)
