@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -17,9 +16,6 @@ from mechdesign.utilities.base import LinearUtility
 Points = tuple[tuple[Fraction, ...], ...]
 """Exact coordinates, a tuple for each point."""
 
-MOST_KEPT = 4096
-"""Entries of a table that is kept for the next problem on the same points."""
-
 
 class DistanceUtility(LinearUtility):
     """Expected or worst-case distance of X and Y, for numbers or points of a grid."""
@@ -28,11 +24,10 @@ class DistanceUtility(LinearUtility):
     """The name of the distance in :meth:`~mechdesign.tables.ExactTable.distances`."""
 
     def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
-        """Return the distances, exact; small tables are kept for other problems on these points."""
+        """Return the distances, exact."""
         self._check_domain(domain)
-        kept = len(domain) * len(outputs) <= MOST_KEPT
-        made = _distances if kept else _distances.__wrapped__
-        return made(domain, tuple(outputs), self.name, self.distance)
+        points = label_points(domain, tuple(outputs), self.name)
+        return ExactTable.distances(*points, self.distance)
 
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> LinearUtility:
         """Return the loss, after a check that there are points."""
@@ -42,11 +37,6 @@ class DistanceUtility(LinearUtility):
 
     def _check_domain(self, domain: Domain) -> None:
         """Raise InputError if the inputs are of another kind."""
-
-
-@lru_cache(maxsize=16)
-def _distances(domain: Domain, outputs: tuple[Label, ...], name: str, kind: str) -> ExactTable:
-    return ExactTable.distances(*label_points(domain, outputs, name), kind)
 
 
 class MeanAbsoluteError(DistanceUtility):

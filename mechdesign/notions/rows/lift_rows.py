@@ -109,9 +109,7 @@ class LiftRows(Family):
         return sp.csr_array(found)
 
     def restricted(self, inputs: IntArray) -> LiftRows:
-        """Return no rows: rows on P . q would join all inputs."""
-        if self.sides():
-            raise ValueError("lift rows join all inputs: there is no part to restrict them to")
+        """Return no rows: rows on P . q would join all inputs, and leave no part of them."""
         prior = (Fraction(1, len(inputs)),) * len(inputs)
         return LiftRows(self.name, replace(self.part, priors=Listed((prior,))), self.epsilon)
 

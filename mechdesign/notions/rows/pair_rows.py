@@ -305,15 +305,13 @@ def _of_blocks(given: Constant, size: int) -> Levels:
 
 
 def _of_table(given: Matrix) -> Levels:
-    """Number the distinct exponents; entries of a large table are often the same object."""
+    """Number the distinct exponents."""
     number: dict[Fraction, int] = {}
-    known: dict[int, int] = {}
-    for row in given.table:
-        for a in row:
-            if id(a) not in known:
-                known[id(a)] = FREE if isinstance(a, str) else number.setdefault(a, len(number))
-    index = np.array([[known[id(a)] for a in row] for row in given.table], dtype=np.intp)
-    return list(number), index
+    rows = [
+        [FREE if isinstance(a, str) else number.setdefault(a, len(number)) for a in row]
+        for row in given.table
+    ]
+    return list(number), np.array(rows, dtype=np.intp)
 
 
 def _of_distance(given: Distance) -> Levels:
