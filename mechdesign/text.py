@@ -8,7 +8,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mechdesign._typing import FloatArray
+import numpy as np
+import numpy.typing as npt
 
 CELL = "text-align:right;padding:0.15em 0.6em;font-variant-numeric:tabular-nums"
 LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
@@ -107,7 +108,7 @@ class Matrix:
     As HTML it is a heat map.
     """
 
-    entries: FloatArray
+    entries: npt.NDArray[np.float64]
     rows: Sequence[Hashable]
     columns: Sequence[Hashable]
 
