@@ -134,15 +134,12 @@ E4 = md.ContextAwareLDP([[0, 0, 1, 1], ["inf", 0, 1, 1], ["inf", "inf", 0, 2], [
 BALL = md.BoundedPriorLIP(0, center=Prior([0.1, 0.2, 0.7]), radius="0.1")
 TWO = Prior([0.2, 0.8])
 
+DI = "differential-identifiability"
+
 KNOWN: list[tuple[Notion, str | Notion, Prior | int, float]] = [
     # the largest ratio of the prior and that of the channel are at different pairs (TIFS, (10))
-    (
-        LIP(1),
-        "differential-identifiability",
-        SKEWED,
-        math.log(33) + math.log((math.e - 0.67) / 0.33),
-    ),
-    (LIP(0), "differential-identifiability", Prior([0.2, 0.3, 0.5]), math.log(2.5)),
+    (LIP(1), DI, SKEWED, math.log(33) + math.log((math.e - 0.67) / 0.33)),
+    (LIP(0), DI, Prior([0.2, 0.3, 0.5]), math.log(2.5)),
     (LIP(0), "ldp", Prior([0.2, 0.3, 0.5]), 0.0),
     (LIP(15), "ldp", Prior([0.1, 0.2, 0.7]), 17.302585),
     (PML(30), "ldp", Prior([0.1, 0.2, 0.7]), math.inf),
@@ -157,7 +154,7 @@ KNOWN: list[tuple[Notion, str | Notion, Prior | int, float]] = [
     # excesses over the budgets of the target
     (LDP(2), E1, 2, 1.0),
     (LDP(1), md.AsymmetricLift(1, 1), TWO, math.log(0.2 + 0.8 * math.e) - 1),
-    (LIP(1), "differential-identifiability", Prior([0, "0.5", "0.5"]), math.inf),
+    (LIP(1), DI, Prior([0, "0.5", "0.5"]), math.inf),
     (LDP(1), BALL, Prior([0.1, 0.2, 0.7]), 1.0),  # some member never has the first input
 ]
 

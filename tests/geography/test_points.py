@@ -138,33 +138,21 @@ matrix = "haversine"
             md.load_problem(tmp_path / "problem.toml")
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        [],
-        [[1]],
-        [[1, 2], [1, 2.0]],
-        [["a", "b"]],
-        [[math.nan, 0]],
-        [[math.inf, 0]],
-        [1, 2],
-        "ab",
-        3,
-        {1: 2},
-    ],
-)
-def test_invalid_lists_of_points_are_refused(given: Any) -> None:
-    with pytest.raises(InputError, match="points"):
-        Domain.points(given)
+PAIRS = [[], [[1]], [[1, 2], [1, 2.0]], [["a", "b"]], [[math.nan, 0]], [[math.inf, 0]], [1, 2]]
+INVALID: list[tuple[tuple[Any, ...], str]] = [
+    *(((points,), "points") for points in (*PAIRS, "ab", 3, {1: 2})),
+    *((([place], "haversine"), "latitude") for place in ([91, 0], [0, 181])),
+    (([[0, 0]], "haversin"), "metric"),
+]
 
 
-def test_places_beyond_the_poles_are_refused() -> None:
-    with pytest.raises(InputError, match="latitude"):
-        Domain.points([[91, 0]], "haversine")
-    with pytest.raises(InputError, match="latitude"):
-        Domain.points([[0, 181]], "haversine")
-    with pytest.raises(InputError, match="metric"):
-        Domain.points([[0, 0]], "haversin")
+@pytest.mark.parametrize(("given", "match"), INVALID)
+def test_invalid_points_are_refused(given: tuple[Any, ...], match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        Domain.points(*given)
+
+
+def test_points_of_a_plane_are_no_places() -> None:
     assert Domain.points([[0, 0]]) != Domain.points([[0, 0]], "haversine") != Domain.range(1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,22 +66,6 @@ def test_orders() -> None:
     assert found.to_json()["best"] == found.best.kind
     with pytest.raises(InputError, match="by: expected one of error, bits, time, given 'speed'"):
         found.by("speed")
-
-
-@pytest.mark.parametrize(
-    ("k", "epsilon", "n", "words"),
-    [
-        (1, 1, 10, "k: expected a whole number from 2 to 1000000, given 1"),
-        (2.5, 1, 10, "k: expected a whole number"),
-        (10, 0, 10, "epsilon: expected a number from 1e-06 to 30"),
-        (10, "x", 10, "epsilon"),
-        (10, 1, 0, "n: expected a whole number from 1"),
-        (10, 1, float("nan"), "n: expected a whole number from 1"),
-    ],
-)
-def test_wrong_numbers_are_refused(k: object, epsilon: object, n: object, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        advise(k, epsilon, n)  # type: ignore[arg-type]
 
 
 CORNER = Prior.from_counts([1 + 30 * (r < 2 and c < 3) for r in range(4) for c in range(6)])
@@ -153,24 +138,31 @@ def test_a_grid_without_divisors_is_one_block() -> None:
     assert [each.notion for each in found.options] == [BlockLDP(1, block_rows=7, block_columns=11)]
 
 
+GRID = Domain.grid(4, 4)
+
+
 @pytest.mark.parametrize(
-    ("domain", "epsilon", "n", "divisions", "words"),
+    ("advice", "arguments", "words"),
     [
-        (5, 1, 10, None, "divisions: expected a grid as the domain, or lists of blocks"),
-        (5, 1, 10, [], "divisions: expected at least one, given none"),
-        (5, 1, 10, [(1, 2)], "block_rows: expected a grid as the domain"),
-        (5, 1, 10, [[[0, 1], [2, 3]]], "blocks: 4 is in no block"),
-        (5, 1, 10, ["ab"], "blocks: expected a list of lists"),
-        (5, 1, 10, [3], "blocks: expected a list of lists"),
-        (Domain.grid(4, 4), 1, 10, [(3, 2)], "block_rows: expected a divisor of the grid's 4"),
-        (Domain.grid(4, 4), 0, 10, None, "epsilon: expected a number from 1e-06 to 30"),
-        (Domain.grid(4, 4), 1, 0, None, "n: expected a whole number from 1"),
-        (Domain.grid(4, 4), 1, float("nan"), None, "n: expected a whole number from 1"),
-        (1, 1, 10, None, "inputs: expected at least two inputs"),
+        (advise, (1, 1, 10), "k: expected a whole number from 2 to 1000000, given 1"),
+        (advise, (2.5, 1, 10), "k: expected a whole number"),
+        (advise, (10, 0, 10), "epsilon: expected a number from 1e-06 to 30"),
+        (advise, (10, "x", 10), "epsilon"),
+        (advise, (10, 1, 0), "n: expected a whole number from 1"),
+        (advise, (10, 1, math.nan), "n: expected a whole number from 1"),
+        (advise_blocks, (5, 1, 10), "divisions: expected a grid as the domain, or lists of blocks"),
+        (advise_blocks, (5, 1, 10, []), "divisions: expected at least one, given none"),
+        (advise_blocks, (5, 1, 10, [(1, 2)]), "block_rows: expected a grid as the domain"),
+        (advise_blocks, (5, 1, 10, [[[0, 1], [2, 3]]]), "blocks: 4 is in no block"),
+        (advise_blocks, (5, 1, 10, ["ab"]), "blocks: expected a list of lists"),
+        (advise_blocks, (5, 1, 10, [3]), "blocks: expected a list of lists"),
+        (advise_blocks, (GRID, 1, 10, [(3, 2)]), "block_rows: expected a divisor of the grid's 4"),
+        (advise_blocks, (GRID, 0, 10), "epsilon: expected a number from 1e-06 to 30"),
+        (advise_blocks, (GRID, 1, 0), "n: expected a whole number from 1"),
+        (advise_blocks, (GRID, 1, math.nan), "n: expected a whole number from 1"),
+        (advise_blocks, (1, 1, 10), "inputs: expected at least two inputs"),
     ],
 )
-def test_wrong_arguments_are_refused(
-    domain: object, epsilon: object, n: object, divisions: object, words: str
-) -> None:
+def test_wrong_arguments_are_refused(advice: Any, arguments: tuple[Any, ...], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        advise_blocks(domain, epsilon, n, divisions)  # type: ignore[arg-type]
+        advice(*arguments)

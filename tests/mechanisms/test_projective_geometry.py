@@ -29,14 +29,10 @@ def canonical(q: int, t: int) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize(("q", "t"), SPACES)
 def test_points_are_numbered_as_their_vectors_are_ordered(q: int, t: int) -> None:
+    """Every multiple of a vector is the same point."""
     space, expected = ProjectiveSpace(q, t), canonical(q, t)
     assert space.size == count_points(q, t) == len(expected) == (q**t - 1) // (q - 1)
     assert space.vectors(np.arange(space.size)).tolist() == [list(v) for v in expected]
-
-
-@pytest.mark.parametrize(("q", "t"), SPACES)
-def test_every_multiple_of_a_vector_is_the_same_point(q: int, t: int) -> None:
-    space = ProjectiveSpace(q, t)
     points = np.random.default_rng(0).integers(0, space.size, 50)
     for factor in range(1, q):
         assert (space.points(space.vectors(points) * factor % q) == points).all()
