@@ -171,9 +171,8 @@ def test_a_channel_that_hides_inputs_is_refused_with_the_identifiable_part() -> 
     assert survey(HIDDEN, Tally.of([30, 50, 0]), ["b", "c"]).value == pytest.approx(0.5)
     with pytest.raises(InputError, match="independent rows"):
         survey(HIDDEN, Tally.of([3, 5, 0]), "b")
-    assert estimate(
-        HIDDEN, counts=[3, 5, 0], method="maximum-likelihood"
-    ).values.sum() == pytest.approx(1)
+    likeliest = estimate(HIDDEN, counts=[3, 5, 0], method="maximum-likelihood")
+    assert likeliest.values.sum() == pytest.approx(1)
 
 
 def test_rows_that_differ_by_rounding_only_are_the_same() -> None:
@@ -186,9 +185,8 @@ def test_rows_that_differ_by_rounding_only_are_the_same() -> None:
 
 def test_an_output_that_never_comes_does_no_harm() -> None:
     spare = Channel.from_matrix([["3/4", "1/4", 0], ["1/4", "3/4", 0]])
-    assert estimate(spare, counts=[6, 4, 0]).values == pytest.approx(
-        estimate(WARNER, counts=[6, 4]).values
-    )
+    plain = estimate(WARNER, counts=[6, 4])
+    assert estimate(spare, counts=[6, 4, 0]).values == pytest.approx(plain.values)
 
 
 def test_a_reference_may_rule_inputs_out() -> None:
@@ -318,13 +316,9 @@ def test_printing_and_saving() -> None:
     assert saved["unbiased"] is False
     assert saved["values"] == found.values.tolist()
     assert "SIMULATION" not in repr(estimate(WARNER, counts=[6, 4]))
-    assert (
-        json.loads(json.dumps(estimate(WARNER, counts=[1, 0]).to_json()))["standard_errors"]
-        == [None] * 2
-    )
-    assert json.loads(json.dumps(survey(WARNER, Tally.of([6, 4]), "yes").to_json()))[
-        "value"
-    ] == pytest.approx(0.7)
+    assert estimate(WARNER, counts=[1, 0]).to_json()["standard_errors"] == [None] * 2
+    one = json.loads(json.dumps(survey(WARNER, Tally.of([6, 4]), "yes").to_json()))
+    assert one["value"] == pytest.approx(0.7)
     long = estimate(GeneralizedRandomizedResponse(60, 1), Tally(np.ones(60, dtype=np.int64), 60))
     assert "…" in repr(long)
     assert found.counts == pytest.approx(50 * found.values)

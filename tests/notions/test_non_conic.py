@@ -10,7 +10,6 @@ import itertools
 import math
 import re
 import warnings
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -292,14 +291,6 @@ def test_hamming_loss_under_approximate_ldp(k: int, epsilon: float, delta: float
     assert math.isclose(solution.value, (1 - delta) * (k - 1) / (e + k - 1), rel_tol=1e-9)
 
 
-UTILITIES: dict[str, Callable[[int], Any]] = {
-    "hamming": lambda _: HammingLoss(),
-    "absolute": lambda _: md.MeanAbsoluteError(),
-    "worst case": lambda _: md.MeanSquaredDistance(worst_case=True),
-    "matrix": lambda k: Distortion([[(3 * x + 5 * y) % 7 for y in range(4)] for x in range(k)]),
-}
-
-
 @st.composite
 def problems(draw: st.DrawFn, kinds: tuple[str, ...], count: int = 1) -> Problem:
     k = draw(st.integers(1, 4))
@@ -310,8 +301,9 @@ def problems(draw: st.DrawFn, kinds: tuple[str, ...], count: int = 1) -> Problem
         epsilon = draw(positive)
         plain = {"ldp": LDP, "lip": LIP}.get(kind)
         notions.append(plain(epsilon) if plain else of_kind(kind, epsilon, draw(deltas)))
-    utility = UTILITIES[draw(st.sampled_from(sorted(UTILITIES)))](k)
-    return Problem(range(k), notions, utility, prior=draw(priors(k)))
+    matrix = Distortion([[(3 * x + 5 * y) % 7 for y in range(4)] for x in range(k)])
+    plain = [md.MeanAbsoluteError(), HammingLoss(), matrix, md.MeanSquaredDistance(worst_case=True)]
+    return Problem(range(k), notions, draw(st.sampled_from(plain)), prior=draw(priors(k)))
 
 
 def equals_the_textbook(problem: Problem) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.linalg
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, Domain, InputError, Prior, UnbiasedVariance
+import mechdesign as md
+from mechdesign import LDP, Channel, Domain, InputError, Prior, Problem, UnbiasedVariance
 from mechdesign.utilities.unbiased_variance import exact_readings
 from tests.strategies import examples
 
@@ -124,3 +126,11 @@ def test_values_by_label_and_the_table() -> None:
         "values": ["0.5", "3"],
     }
     assert repr(UnbiasedVariance()) == "UnbiasedVariance()"
+
+
+@pytest.mark.parametrize("kind", [UnbiasedVariance, md.L2Risk, md.TVRisk])
+def test_a_mean_needs_a_positive_prior_and_a_worst_case_does_not(kind: Any) -> None:
+    prior = [0, 1]
+    with pytest.raises(InputError, match="prior: an input has probability 0, which the mean of"):
+        Problem(2, LDP(1), kind(), prior=prior)
+    assert Problem(2, LDP(1), kind(worst_case=True), prior=prior).utility.worst_case
