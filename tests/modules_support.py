@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -12,6 +13,7 @@ import pytest
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
+@cache
 def module_at(path: Path) -> ModuleType:
     """Import a file that is in no package."""
     spec = importlib.util.spec_from_file_location(path.stem, path)

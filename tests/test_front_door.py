@@ -20,68 +20,47 @@ PROBLEM = Problem(["a", "b"], md.LDP(1), md.HammingLoss())
 HOSTILE = "<script>alert('x')</script> & \"more\""
 
 
-@pytest.mark.parametrize(
-    ("made", "message"),
-    [
-        (
-            lambda: Problem([1, 2], md.LDP, md.HammingLoss()),
-            "privacy: expected a notion, such as LDP(1), or a list of them, given the class LDP; "
-            "LDP(...) makes one",
-        ),
-        (
-            lambda: Problem([1, 2], [md.LDP(1), md.LIP], md.HammingLoss()),
-            "privacy[1]: expected a notion, such as LDP(1), or a list of them, given the class "
-            "LIP; LIP(...) makes one",
-        ),
-        (
-            lambda: Problem(2, md.LDP(1), md.HammingLoss),
-            "utility: expected a utility, such as HammingLoss(), given the class HammingLoss; "
-            "HammingLoss(...) makes one",
-        ),
-        (
-            lambda: Problem("abc", md.LDP(1), md.HammingLoss()),
-            "domain: expected a Domain, a list of labels, or the number of inputs, given 'abc'",
-        ),
-        (
-            lambda: md.LDP(1).leakage([[1, 0], [0, 1]]),
-            "channel: expected a Channel, given a list; Channel.from_matrix makes one of "
-            "probabilities",
-        ),
-        (lambda: Channel([[1]], bits=-1), "bits: expected a whole number >= 1, given -1"),
-        (
-            lambda: Channel([[0.5, 0.5]]),
-            "numerators: expected integers, given 0.5; Channel.from_matrix takes probabilities",
-        ),
-        (
-            lambda: Domain([0, 1]).codes(["0"]),
-            "records[0]: expected labels of the domain (0, 1), given '0'; the number 0 is one, the "
-            "text '0' is not",
-        ),
-        (
-            lambda: Domain(["0", "1"]).index(1),
-            "label: expected labels of the domain ('0', '1'), given 1; the text '1' is one, the "
-            "number 1 is not",
-        ),
-        (
-            lambda: md.certify(PROBLEM, PROBLEM.Q),
-            "matrix: expected a matrix of numbers, given a Variable; pass Q.value; it is None "
-            "until cvxpy has solved the program",
-        ),
-        (
-            lambda: md.estimate(md.design(PROBLEM), ["a"]),
-            "mechanism: expected a Channel or a Mechanism, given a Solution; pass its .channel",
-        ),
-        (
-            lambda: Problem(["low", "high"], md.LDP(1), md.MeanAbsoluteError()),
-            "utility.objective: expected numbers or a grid as the domain for mean-absolute-error, "
-            "given Domain(2 inputs: 'low', 'high'); number ordered answers, as range(5); "
-            "HammingLoss takes any labels",
-        ),
-    ],
-)
-def test_a_wrong_type_is_named_with_the_expected_one(made: Callable[[], Any], message: str) -> None:
+NOTION = "expected a notion, such as LDP(1), or a list of them, given the class"
+LABELS = "expected labels of the domain"
+HAMMING = md.HammingLoss()
+WRONG: dict[str, Callable[[], Any]] = {
+    f"privacy: {NOTION} LDP; LDP(...) makes one": lambda: Problem([1, 2], md.LDP, HAMMING),
+    f"privacy[1]: {NOTION} LIP; LIP(...) makes one": lambda: Problem(
+        [1, 2], [md.LDP(1), md.LIP], HAMMING
+    ),
+    "utility: expected a utility, such as HammingLoss(), given the class HammingLoss; "
+    "HammingLoss(...) makes one": lambda: Problem(2, md.LDP(1), md.HammingLoss),
+    "domain: expected a Domain, a list of labels, or the number of inputs, given 'abc'": (
+        lambda: Problem("abc", md.LDP(1), HAMMING)
+    ),
+    "channel: expected a Channel, given a list; Channel.from_matrix makes one of probabilities": (
+        lambda: md.LDP(1).leakage([[1, 0], [0, 1]])
+    ),
+    "bits: expected a whole number >= 1, given -1": lambda: Channel([[1]], bits=-1),
+    "numerators: expected integers, given 0.5; Channel.from_matrix takes probabilities": (
+        lambda: Channel([[0.5, 0.5]])
+    ),
+    f"records[0]: {LABELS} (0, 1), given '0'; the number 0 is one, the text '0' is not": (
+        lambda: Domain([0, 1]).codes(["0"])
+    ),
+    f"label: {LABELS} ('0', '1'), given 1; the text '1' is one, the number 1 is not": (
+        lambda: Domain(["0", "1"]).index(1)
+    ),
+    "matrix: expected a matrix of numbers, given a Variable; pass Q.value; it is None until cvxpy "
+    "has solved the program": lambda: md.certify(PROBLEM, PROBLEM.Q),
+    "mechanism: expected a Channel or a Mechanism, given a Solution; pass its .channel": (
+        lambda: md.estimate(md.design(PROBLEM), ["a"])
+    ),
+    "utility.objective: expected numbers or a grid as the domain for mean-absolute-error, given "
+    "Domain(2 inputs: 'low', 'high'); number ordered answers, as range(5); HammingLoss takes any "
+    "labels": lambda: Problem(["low", "high"], md.LDP(1), md.MeanAbsoluteError()),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_a_wrong_type_is_named_with_the_expected_one(message: str) -> None:
     with pytest.raises(InputError) as caught:
-        made()
+        WRONG[message]()
     assert str(caught.value) == message
 
 
@@ -96,82 +75,48 @@ JUNK: list[Any] = [
 
 junk = st.sampled_from(JUNK)
 
+BY_NAME = [Domain, Domain.of, Domain.range, Prior, Prior.from_counts, Prior.uniform, md.PriorList]
+BY_NAME += [Channel, Channel.from_matrix, md.LDP, md.LIP, md.PML, md.ContextAwareLDP, md.L2Risk]
+BY_NAME += [md.MaximalLeakage, md.MutualInformationLeakage, md.DifferentialIdentifiability]
+BY_NAME += [md.HammingLoss, md.MeanAbsoluteError, md.TVRisk, md.Distortion, md.design]
+BY_NAME += [md.PosteriorMeanSquaredError, WARNER.then, WARNER.merge, WARNER.to_latex]
+BY_NAME += [md.accounting.compose, md.accounting.product, md.accounting.tightest_matrix]
+BY_NAME += [md.accounting.error_region]
+
 ONE: dict[str, Callable[[Any], Any]] = {
-    "Domain": Domain,
-    "Domain.of": Domain.of,
-    "Domain.range": Domain.range,
-    "Prior": Prior,
-    "Prior.from_counts": Prior.from_counts,
-    "Prior.uniform": Prior.uniform,
-    "PriorList": md.PriorList,
-    "Channel": Channel,
-    "Channel.from_matrix": Channel.from_matrix,
-    "LDP": md.LDP,
-    "LIP": md.LIP,
-    "PML": md.PML,
-    "ContextAwareLDP": md.ContextAwareLDP,
-    "MaximalLeakage": md.MaximalLeakage,
-    "MutualInformationLeakage": md.MutualInformationLeakage,
-    "DifferentialIdentifiability": md.DifferentialIdentifiability,
-    "HammingLoss": md.HammingLoss,
-    "MeanAbsoluteError": md.MeanAbsoluteError,
-    "L2Risk": md.L2Risk,
-    "TVRisk": md.TVRisk,
-    "Distortion": md.Distortion,
-    "PosteriorMeanSquaredError": md.PosteriorMeanSquaredError,
-    "design": md.design,
+    **{call.__qualname__: call for call in BY_NAME},
     "design by a route": lambda v: md.design(PROBLEM, route=v),
     "design with symmetries": lambda v: md.design(PROBLEM, symmetries=v),
     "design_many": lambda v: md.design_many(v, n_jobs=1, progress=False),
     "design_frontier": lambda v: md.design_frontier(v, [1], progress=False),
-    "Channel.then": WARNER.then,
-    "Channel.merge": WARNER.merge,
-    "Channel.to_latex": WARNER.to_latex,
     "ByComponent": lambda v: md.mechanisms.ByComponent(3, v, [None]),
     "HighLow": lambda v: md.mechanisms.HighLow(3, v, None),
-    "compose": md.accounting.compose,
-    "product": md.accounting.product,
     "adaptive": lambda v: md.accounting.adaptive(v, v),
     "compose_sequence": lambda v: md.accounting.compose_sequence(v, [0.5, 0.5]),
-    "tightest_matrix": md.accounting.tightest_matrix,
     "trade_off": lambda v: md.accounting.trade_off(v, "yes", "no"),
-    "error_region": md.accounting.error_region,
-    "sensitive_attribute_leakage": lambda v: md.accounting.sensitive_attribute_leakage(
-        [[0.5, 0.5]], v
-    ),
+    "attribute leakage": lambda v: md.accounting.sensitive_attribute_leakage([[0.5, 0.5]], v),
     "normal_quantile": lambda v: md.estimation.normal_quantile(0.9, v),
     "survey": lambda v: md.estimation.survey(WARNER, md.reports.Tally.of([3, 4]), v),
 }
 
+PAIRS = [Domain.grid, md.PriorBox, md.PriorBall, md.MetricPrivacy, md.HighLowLDP, md.BlockLDP]
+PAIRS += [md.AsymmetricLift, md.ApproximateLDP, md.BoundedPriorLIP, md.BoundedPriorPML]
+PAIRS += [md.SensitiveAttribute, md.SensitiveAttributePrivacy, Prior.from_data]
+PAIRS += [md.mechanisms.GeneralizedRandomizedResponse, md.accounting.total_variation]
+PAIRS += [md.accounting.log_ratio_bound, md.accounting.family_bound, md.accounting.privacy_profile]
+PAIRS += [md.universal_channel]
+
 TWO: dict[str, Callable[[Any, Any], Any]] = {
-    "Domain.grid": Domain.grid,
-    "PriorBox": md.PriorBox,
-    "PriorBall": md.PriorBall,
-    "MetricPrivacy": md.MetricPrivacy,
-    "HighLowLDP": md.HighLowLDP,
-    "BlockLDP": md.BlockLDP,
-    "AsymmetricLift": md.AsymmetricLift,
-    "ApproximateLDP": md.ApproximateLDP,
-    "BoundedPriorLIP": md.BoundedPriorLIP,
-    "BoundedPriorPML": md.BoundedPriorPML,
+    **{call.__qualname__: call for call in PAIRS},
     "BoundedPriorLift": lambda a, b: md.BoundedPriorLift(a, 1, b),
-    "SensitiveAttribute": md.SensitiveAttribute,
-    "SensitiveAttributePrivacy": md.SensitiveAttributePrivacy,
-    "GeneralizedRandomizedResponse": md.mechanisms.GeneralizedRandomizedResponse,
     "Problem": lambda a, b: Problem(2, a, b),
-    "Problem with a prior": lambda a, b: Problem(a, md.LIP(1), md.HammingLoss(), prior=b),
-    "Problem with outputs": lambda a, b: Problem(a, md.LDP(1), md.HammingLoss(), outputs=b),
-    "Prior.from_data": Prior.from_data,
-    "total_variation": md.accounting.total_variation,
-    "log_ratio_bound": md.accounting.log_ratio_bound,
-    "family_bound": md.accounting.family_bound,
+    "Problem with a prior": lambda a, b: Problem(a, md.LIP(1), HAMMING, prior=b),
+    "Problem with outputs": lambda a, b: Problem(a, md.LDP(1), HAMMING, outputs=b),
     "prior_mismatch": lambda a, b: md.accounting.prior_mismatch(a, b, [0.5, 0.5]),
-    "privacy_profile": md.accounting.privacy_profile,
     "relations": lambda a, b: md.accounting.relations(a, domain=b),
     "implied": lambda a, b: md.accounting.implied(md.LDP(1), a, b),
-    "universal_channel": md.universal_channel,
     "leakage": lambda a, b: md.LIP(1).leakage(a, b),
-    "value": lambda a, b: md.HammingLoss().value(a, b),
+    "value": HAMMING.value,
     "Channel with inputs": lambda a, b: Channel.from_matrix(a, inputs=b),
 }
 

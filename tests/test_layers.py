@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import runpy
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ import pytest
 from mechdesign.notions import NOTIONS, Notion
 from mechdesign.notions.rows.cone import Family
 from mechdesign.utilities import UTILITIES, Utility
+from tests.modules_support import module_at
 
 LIBRARY = Path(__file__).resolve().parents[1] / "mechdesign"
 
@@ -113,8 +113,8 @@ def imports(node: ast.AST, inside: bool = False) -> Iterator[tuple[str, bool, in
             yield from imports(child, inside or later or types)
 
 
-MAP = runpy.run_path(str(LIBRARY.parent / "docs" / "map.py"))
-tree_of: Callable[[Path], ast.Module] = MAP["tree_of"]
+house = module_at(LIBRARY.parent / "docs" / "map.py")
+tree_of: Callable[[Path], ast.Module] = house.tree_of
 
 
 @functools.cache
@@ -251,26 +251,26 @@ of its subclasses. That names them; nothing of them is imported when the program
 def test_what_a_room_holds_has_floors_too(folder: Path) -> None:
     """The files and sub-rooms of one room import each other in no circle, for types neither."""
     name = ".".join(folder.relative_to(LIBRARY.parent).parts)
-    graph = dict(MAP["imports"](folder, name))
+    graph = dict(house.imports(folder, name))
     for (room, low), above in TYPES_FROM_ABOVE.items():
         if room == name:
             assert above <= graph[low], f"the exception for {low} is needed no more"
             at_once = {module for module, inside, _ in imported(folder / f"{low}.py") if not inside}
             assert not {f"{name}.{other}" for other in above} & at_once
             graph[low] -= above
-    MAP["floors"](graph)  # which raises where there is a circle, and names it
+    house.floors(graph)  # which raises where there is a circle, and names it
 
 
 @EVERY_FOLDER
 def test_nothing_in_a_room_goes_through_its_front_door(folder: Path) -> None:
     """What a folder re-exports lies above all that it holds."""
     name = ".".join(folder.relative_to(LIBRARY.parent).parts)
-    held = {f"{name}.{entry}" for entry in MAP["entries"](folder)}
+    held = {f"{name}.{entry}" for entry in house.entries(folder)}
     through = {
         f"{file.relative_to(LIBRARY)} imports {module}"
         for file in sorted(folder.rglob("*.py"))
         if file.stem not in FRONT_DOORS
-        for module in MAP["imported"](file)
+        for module in house.imported(file)
         if module.rpartition(".")[0] == name and module not in held
     }
     assert through == set()

@@ -265,23 +265,23 @@ def test_larger_channels(k: int, seed: int, make: Any) -> None:
 # --- what solvers return --------------------------------------------------------------------------
 
 LN2 = "0.6931471805599453"
-GRID = md.Problem(md.Domain.grid(5, 5), md.MetricPrivacy(LN2, "euclidean"), md.EuclideanDistance())
+GRID = md.Problem(md.Domain.grid(4, 4), md.MetricPrivacy(LN2, "euclidean"), md.EuclideanDistance())
 COST = GRID.utility.cost(GRID.domain, GRID.prior, GRID.outputs)  # type: ignore[attr-defined]
 
 
 def by_scipy() -> np.ndarray:
     G = GRID.cone.matrix()
-    body, sums = sp.kron(G, sp.eye(25)), sp.kron(sp.eye(25), np.ones((1, 25)))
+    body, sums = sp.kron(G, sp.eye(16)), sp.kron(sp.eye(16), np.ones((1, 16)))
     found = scipy.optimize.linprog(
-        COST.ravel(), body, np.zeros(body.shape[0]), sums, np.ones(25), method="highs-ipm"
+        COST.ravel(), body, np.zeros(body.shape[0]), sums, np.ones(16), method="highs-ipm"
     )
-    return np.array(found.x).reshape(25, 25)
+    return np.array(found.x).reshape(16, 16)
 
 
 def by_cvxpy(solver: str, options: dict[str, Any]) -> np.ndarray:
     if solver not in cp.installed_solvers():
         pytest.skip(f"{solver} is not installed")
-    Q = cp.Variable((25, 25), nonneg=True)
+    Q = cp.Variable((16, 16), nonneg=True)
     rows = [cp.sum(Q, axis=1) == 1, *GRID.privacy[0].constraints(Q, GRID.domain, GRID.prior)]
     problem = cp.Problem(cp.Minimize(cp.sum(cp.multiply(COST, Q))), rows)
     with warnings.catch_warnings():
