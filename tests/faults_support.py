@@ -28,6 +28,10 @@ class Panic(BaseException):
     """Like the panics of Rust, which are no ``Exception``."""
 
 
+ERRORS: list[type[BaseException]] = [RuntimeError, ValueError, IndexError, KeyError, OverflowError]
+ERRORS += [MemoryError, ZeroDivisionError, FloatingPointError, np.linalg.LinAlgError, OSError]
+ERRORS += [TypeError, AssertionError, RuntimeWarning, StopIteration, Panic, cp.SolverError]
+
 Change = Callable[[Any], Any]
 
 
@@ -84,17 +88,11 @@ def longer(numbers: Any) -> Any:
     return np.concatenate([np.atleast_1d(numbers)] * 2)
 
 
+NUMBERS = {"all NaN": np.nan, "all infinite": np.inf, "zeros": 0.0, "ones": 1.0, "minus ones": -1.0}
+NUMBERS |= {f"all {number}": number for number in (-1e300, 1e300, 1e90, -1e90, 5e-324)}
+
 EVERY = {
-    "all NaN": full(np.nan),
-    "all infinite": full(np.inf),
-    "all -1e300": full(-1e300),
-    "all 1e300": full(1e300),
-    "all 1e90": full(1e90),
-    "all -1e90": full(-1e90),
-    "zeros": full(0.0),
-    "minus ones": full(-1.0),
-    "ones": full(1.0),
-    "denormals": full(5e-324),
+    **{name: full(number) for name, number in NUMBERS.items()},
     "a NaN": put(np.nan),
     "an infinity": put(-np.inf),
     "empty": lambda _: np.zeros(0),
@@ -113,45 +111,23 @@ EVERY = {
     "noise of 1": lambda numbers: noise(numbers, 1.0),
 }
 
+STATUS = highspy.HighsModelStatus
+HIGHS_STATUS = {
+    "infeasible": STATUS.kInfeasible,
+    "unbounded": STATUS.kUnbounded,
+    "user_limit": STATUS.kTimeLimit,
+    "unknown": STATUS.kUnknown,
+    "optimal": STATUS.kOptimal,
+}
+
 FAULTS: dict[str, Fault] = {
-    **{
-        f"raises {type(error).__name__}": Fault(raises=error)
-        for error in (
-            RuntimeError("no"),
-            ValueError("no"),
-            IndexError("no"),
-            KeyError("no"),
-            OverflowError("no"),
-            MemoryError(),
-            ZeroDivisionError("no"),
-            FloatingPointError("no"),
-            np.linalg.LinAlgError("no"),
-            OSError("no"),
-            TypeError("no"),
-            AssertionError(),
-            RuntimeWarning("no"),
-            StopIteration(),
-            Panic("index out of bounds"),
-            cp.SolverError("no"),
-        )
-    },
+    **{f"raises {kind.__name__}": Fault(raises=kind("no")) for kind in ERRORS},
     **{f"primal: {name}": Fault(primal=change) for name, change in EVERY.items()},
     **{f"dual: {name}": Fault(dual=change) for name, change in EVERY.items()},
     **{f"both: {name}": Fault(primal=EVERY[name], dual=EVERY[name]) for name in EVERY},
-    **{
-        f"claims {status}": Fault(status=status)
-        for status in ("infeasible", "unbounded", "user_limit", "unknown", "optimal")
-    },
+    **{f"claims {status}": Fault(status=status) for status in HIGHS_STATUS},
     "wrong value": Fault(value=1e6),
     "value NaN": Fault(value=np.nan),
-}
-
-HIGHS_STATUS = {
-    "infeasible": highspy.HighsModelStatus.kInfeasible,
-    "unbounded": highspy.HighsModelStatus.kUnbounded,
-    "user_limit": highspy.HighsModelStatus.kTimeLimit,
-    "unknown": highspy.HighsModelStatus.kUnknown,
-    "optimal": highspy.HighsModelStatus.kOptimal,
 }
 
 
@@ -222,14 +198,8 @@ class Faults:
 
 
 FUNCTIONS: list[tuple[Any, str]] = [
-    (np.linalg, "inv"),
-    (np.linalg, "solve"),
-    (np.linalg, "lstsq"),
-    (np.linalg, "eigh"),
-    (np.linalg, "svd"),
-    (scipy.linalg, "svd"),
-    (scipy.linalg, "eigh"),
-    (scipy.linalg, "cho_solve"),
+    *((np.linalg, name) for name in ("inv", "solve", "lstsq", "eigh", "svd")),
+    *((scipy.linalg, name) for name in ("svd", "eigh", "cho_solve")),
     (scipy.optimize, "nnls"),
 ]
 

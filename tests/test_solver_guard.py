@@ -10,21 +10,16 @@ from hypothesis import given, strategies as st
 
 from mechdesign import InputError, SolverError
 from mechdesign.solver_guard import Guarded, called, checked
-
-
-class Panic(BaseException):
-    """Like the panics of Rust, which are no ``Exception``."""
-
-
-KINDS = [RuntimeError, ValueError, IndexError, OverflowError, MemoryError, ZeroDivisionError]
-KINDS += [np.linalg.LinAlgError, OSError, StopIteration, AssertionError, RuntimeWarning, Panic]
+from tests.faults_support import ERRORS
 
 
 def throw(error: BaseException) -> None:
     raise error
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", [kind for kind in ERRORS if kind is not KeyError], ids=lambda kind: kind.__name__
+)
 def test_what_a_solver_raises_is_a_solver_error_in_one_line(kind: type[BaseException]) -> None:
     with pytest.raises(SolverError) as caught:
         called("a solver", throw, kind("line one\nline two"))
