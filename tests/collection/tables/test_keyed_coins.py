@@ -9,7 +9,6 @@ import io
 import itertools
 import os
 import secrets
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,46 +22,32 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import given, strategies as st
 
 import mechdesign as md
-from mechdesign import Channel, InputError, Prior
+from mechdesign import Channel, InputError
 from mechdesign.collection.tables import jobs
 from mechdesign.collection.tables.jobs import check_distinct
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.mechanisms import (
-    GeneralizedRandomizedResponse,
-    HadamardResponse,
     Mechanism,
-    OptimizedUnaryEncoding,
     SubsetSelection,
-    SymmetricUnaryEncoding,
 )
 from mechdesign.sampling import KeyedSource, subkey, tags_of_numbers, tags_of_texts
-from tests.mechanisms_support import block_hadamard, high_low_hadamard
+from tests.kernel.laws.support import MADE
 from tests.records_support import privatize_file
 from tests.strategies import examples
 
 KEY = bytes(range(32))
 COIN = Channel.from_matrix([["1/2", "1/2"]] * 3, inputs=["a", "b", "c"])
 LAW = Channel.from_matrix([["1/2", "1/3", "1/6"], ["1/6", "1/6", "2/3"], ["1/4", "1/2", "1/4"]])
-SOURCES: dict[str, Callable[[], Channel | Mechanism | ContinuousChannel]] = {
-    "channel": lambda: Channel.from_matrix([["1/2", "1/3", "1/6"]] * 12),
-    "wide channel": lambda: COIN_12.then(COIN_2),
-    "randomized response": lambda: GeneralizedRandomizedResponse(12, 1),
-    "hadamard": lambda: HadamardResponse(12, 1),
-    "hadamard copies": lambda: HadamardResponse(12, 3),
-    "projective": lambda: md.mechanisms.ProjectiveGeometryResponse(12, 1),
-    "unary": lambda: OptimizedUnaryEncoding(12, 1),
-    "symmetric unary": lambda: SymmetricUnaryEncoding(12, 1),
-    "subsets": lambda: SubsetSelection(12, 1),
-    "large subsets": lambda: SubsetSelection(12, 1, size=9),
-    "lip": lambda: md.mechanisms.LIPRandomizedResponse(12, 3, Prior([*[1 / 16] * 8, *[1 / 8] * 4])),
-    "noise": lambda: md.mechanisms.GeometricNoise(12, 1),
-    "high-low": lambda: high_low_hadamard(12, 1, [0, 1, 2, 3, 4]),
-    "blocks": lambda: block_hadamard(12, 1, [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9, 10, 11]]),
-    "numbers, linear": lambda: ContinuousChannel([0, 10], "linear", [0, 4, 10], LAW),
-    "numbers, cells": lambda: ContinuousChannel([0, 10], "cells", [0, 2, 7, 10], LAW),
+SOURCES: dict[str, Channel | Mechanism | ContinuousChannel] = {
+    **{name: made for name, made in MADE.items() if not isinstance(made.inputs.labels[0], tuple)},
+    "channel": Channel.from_matrix([["1/2", "1/3", "1/6"]] * 12),
+    "wide channel": Channel.from_matrix([["1/3", "2/3"]] * 12).then(
+        Channel.from_matrix([["1/5", "4/5"]] * 2)
+    ),
+    "large subsets": SubsetSelection(12, 1, size=9),
+    "numbers, linear": ContinuousChannel([0, 10], "linear", [0, 4, 10], LAW),
+    "numbers, cells": ContinuousChannel([0, 10], "cells", [0, 2, 7, 10], LAW),
 }
-COIN_12 = Channel.from_matrix([["1/3", "2/3"]] * 12)
-COIN_2 = Channel.from_matrix([["1/5", "4/5"]] * 2)
 
 
 def source(ids: np.ndarray, key: bytes = KEY) -> KeyedSource:
@@ -112,10 +97,10 @@ def test_streams_go_on_for_each_record_by_itself(ids: list[int], data: st.DataOb
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_report_depends_on_its_own_record_only(name: str) -> None:
     """In any order, with any others and alone, as in retried, split and shuffled parts."""
-    mechanism, rng = SOURCES[name](), np.random.default_rng(1)
-    records, ids = rng.integers(0, 12, 300), rng.permutation(10_000)[:300]
+    mechanism, rng = SOURCES[name], np.random.default_rng(1)
     is_number = isinstance(mechanism, ContinuousChannel)
-    x = 10 / 12 * records if is_number else [mechanism.inputs.labels[n] for n in records]
+    records = np.linspace(0, 10, 12) if is_number else list(mechanism.inputs.labels)
+    x, ids = rng.choice(records, 300), rng.permutation(10_000)[:300]
     table = pd.DataFrame({"id": ids, "x": x})
 
     def sent(part: pd.DataFrame) -> dict[int, Any]:
@@ -136,15 +121,15 @@ KERNELS = [name for name in SOURCES if name.startswith("numbers")]
 @pytest.mark.parametrize(
     ("name", "record"),
     [
-        *((name, 3) for name in SOURCES if name not in KERNELS),
+        *((name, None) for name in SOURCES if name not in KERNELS),
         *((name, x) for name in KERNELS for x in (0.0, 1.0, 3.999, 5.5, 10.0)),
     ],
 )
 def test_reports_from_keyed_coins_have_the_distribution_of_the_mechanism(
     name: str, record: Any
 ) -> None:
-    mechanism, n = SOURCES[name](), 20_000
-    record = record if name in KERNELS else mechanism.inputs.labels[record]
+    mechanism, n = SOURCES[name], 20_000
+    record = record if name in KERNELS else mechanism.inputs.labels[-1]
     ids = pa.array(range(n), pa.int64())
     reports = md.privatize(pa.array([str(record)] * n), mechanism, key=KEY, ids=ids)
     counts = md.tally(reports, mechanism).counts / n
@@ -309,7 +294,7 @@ def test_all_bits_of_an_id_decide() -> None:
 @examples(40)
 def test_the_tag_of_an_id_does_not_depend_on_other_ids_or_on_its_type(ids: list[int]) -> None:
     """A number of 64 bits with a sign is itself, as text or not; other numbers are text."""
-    coins = jobs.CollectionCoins(KEY, {"a": SOURCES["randomized response"]()})
+    coins = jobs.CollectionCoins(KEY, {"a": SOURCES["randomized response"]})
 
     def tags(held: pa.Array) -> list[list[int]]:
         return coins.tags(held, lambda *_: "ids").tolist()
