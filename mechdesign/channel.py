@@ -204,15 +204,22 @@ class Channel(ReportSource, Tabular):
         """Return the fields of a saved channel that make no claim."""
         document: dict[str, Any] = {"format": FORMAT, "version": VERSION}
         document["problem"] = {"domain": self.inputs.to_table()}
-        document["channel"] = {
+        document["channel"] = {**self.to_table(), **self.integers()}
+        document["digest"] = digest(document)
+        return document
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the labels and the probabilities as floats, for JSON."""
+        return {
             "inputs": [plain_label(x) for x in self.inputs],
             "outputs": [plain_label(y) for y in self.outputs],
             "matrix": self.matrix.tolist(),
-            "bits": self.bits,
-            "numerators": [list(map(str, row)) for row in self.numerators.tolist()],
         }
-        document["digest"] = digest(document)
-        return document
+
+    def integers(self) -> dict[str, Any]:
+        """Return the integers as text, since many readers of JSON keep 53 bits only."""
+        rows = self.numerators.tolist()
+        return {"bits": self.bits, "numerators": [list(map(str, row)) for row in rows]}
 
     @property
     def digest(self) -> str:
@@ -234,10 +241,7 @@ class Channel(ReportSource, Tabular):
         (Fraction(3, 4), Fraction(1, 4))
         """
         prior = prior_on(prior, self.inputs)
-        return tuple(
-            sum((p * q for p, q in zip(prior, column, strict=True)), Fraction(0)) / self.denominator
-            for column in self.columns()
-        )
+        return tuple(prior.mean(column) / self.denominator for column in self.columns())
 
     def posterior(self, prior: Prior) -> FloatArray:
         """Return P(x|y), shape ``(n_inputs, n_outputs)``; nan where y never occurs."""

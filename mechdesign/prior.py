@@ -214,7 +214,7 @@ class Prior:
         """Whether all probabilities are equal, exactly."""
         return all(p == self.probabilities[0] for p in self.probabilities)
 
-    def mean(self, values: Sequence[Fraction]) -> Fraction:
+    def mean(self, values: Sequence[Any]) -> Fraction:
         """Return the exact expectation of ``values``, one for each input."""
         terms = zip(self.probabilities, values, strict=True)
         return sum((p * value for p, value in terms), Fraction(0))

@@ -87,8 +87,8 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
             f"{told}: for a time limit of {limits.seconds:g} s there may be {most:,} points"
         )
     with limits.phase("solve"):
-        kind = PlanarLaplace if _is_planar(problem, notion) else GeometricNoise
-        plain = kind(problem.domain, notion)
+        is_planar = notion.distance == "euclidean" and problem.domain.grid_shape is not None
+        plain = (PlanarLaplace if is_planar else GeometricNoise)(problem.domain, notion)
     proofs = _Proofs(problem, limits)
     noise, value, remap_notes = _best_remap(problem, plain, loss.distance, proofs, limits)
     reserve = 2 * limits.timings["certify"]
@@ -121,10 +121,6 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
         seconds=limits.elapsed,
         timings=dict(limits.timings),
     )
-
-
-def _is_planar(problem: Problem, notion: MetricPrivacy) -> bool:
-    return notion.distance == "euclidean" and problem.domain.grid_shape is not None
 
 
 def _best_remap(

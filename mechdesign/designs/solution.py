@@ -280,16 +280,10 @@ class Solution:
             noise: Any = self.channel
             domain = noise.inputs.to_table()
             return {"mechanism": noise.name, "domain": domain, "leakage": noise.leakage}
-        matrix = self.dense()
-        inputs = [plain_label(x) for x in matrix.inputs]
+        channel = self.dense().to_table()
         if self._axes:
             places = product(*(range(len(axis)) for axis in self._axes))
-            inputs = [list(place) if len(place) > 1 else place[0] for place in places]
-        channel: dict[str, Any] = {
-            "inputs": inputs,
-            "outputs": [plain_label(y) for y in matrix.outputs],
-            "matrix": matrix.matrix.tolist(),
-        }
+            channel["inputs"] = [list(place) if len(place) > 1 else place[0] for place in places]
         if self.decoder is not None:
             channel["decoder"] = [_plain_reading(reading) for reading in self.decoder]
         return channel
@@ -297,8 +291,7 @@ class Solution:
     def document(self) -> dict[str, Any]:
         """Return the contents of a channel file: the answer, the problem, the integers, the proof.
 
-        The integers are text, since many readers of JSON keep 53 bits only. The file of noise has
-        its law in place of a matrix, and its outputs are the inputs.
+        The file of noise has its law in place of a matrix, and its outputs are the inputs.
         """
         document = {
             "format": FORMAT,
@@ -315,9 +308,7 @@ class Solution:
             document["law"] = channel.to_table()["law"]
             del document["channel"], document["problem"]["outputs"]
         else:
-            document["channel"]["bits"] = self.dense().bits
-            rows = self.dense().numerators.tolist()
-            document["channel"]["numerators"] = [list(map(str, row)) for row in rows]
+            document["channel"] |= self.dense().integers()
         if self.problem.utility.states_decoder and self.decoder is not None:
             tops, bottom = over_one_denominator(self.decoder)
             document["channel"]["readings"] = {
