@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -32,21 +34,16 @@ KINDS = [bounded_prior_ball, bounded_prior_box, hamming, joined]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_optimum_is_that_over_all_outputs(
-    kind: object, monkeypatch: pytest.MonkeyPatch
+def test_the_optimum_is_that_over_all_outputs_and_proved(
+    kind: Callable[[int], md.Problem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "FIRST", 2)
-    monkeypatch.setattr(module, "LEAST_ADDED", 1)
-    program, _ = conic_program(kind(9))  # type: ignore[operator]
+    for constant, value in (("FIRST", 2), ("LEAST_ADDED", 1), ("FEWEST_INPUTS", 2)):
+        monkeypatch.setattr(module, constant, value)
+    problem = kind(9)
+    program, _ = conic_program(problem)
+    assert pays(program)
     losses = [program.loss(backend(program, Limits()).matrix) for backend in (by_outputs, by_highs)]
     assert losses[0] == pytest.approx(losses[1], rel=1e-9)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_optimum_is_proved(kind: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FEWEST_INPUTS", 2)
-    problem = kind(11)  # type: ignore[operator]
-    assert pays(conic_program(problem)[0])
     solution = md.design(problem, route="linear-program")
     assert solution.gap < 1e-8
     assert problem.privacy[0].holds(solution.channel, problem.prior)
@@ -63,11 +60,11 @@ def test_the_best_so_far_is_returned_at_the_time_limit(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("kind", [bounded_prior_ball, bounded_prior_box])
 def test_members_are_found_after_the_last_round_only(
-    kind: object, monkeypatch: pytest.MonkeyPatch
+    kind: Callable[[int], md.Problem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "FIRST", 2)
     monkeypatch.setattr(module, "LEAST_ADDED", 1)
-    problem = kind(11)  # type: ignore[operator]
+    problem = kind(11)
     program, _ = conic_program(problem)
     family = program.cone.families[0].lift_rows()
     calls, rounds, near = [], [], type(family.priors).member_near

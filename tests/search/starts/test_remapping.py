@@ -98,8 +98,8 @@ def test_rare_outputs_are_left_out_at_next_to_no_loss(k: int, m: int, random: An
 
 def test_an_interior_optimum_has_no_outputs_of_rounding() -> None:
     """It uses five; the interior-point method leaves something at about sixty."""
-    prior = md.Prior.from_counts(np.random.default_rng(0).integers(1, 1001, 300).tolist())
-    problem = md.Problem(range(300), md.LIP(1), md.MeanAbsoluteError(), prior=prior)
+    prior = md.Prior.from_counts(np.random.default_rng(0).integers(1, 1001, 150).tolist())
+    problem = md.Problem(range(150), md.LIP(1), md.MeanAbsoluteError(), prior=prior)
     found = md.design(problem, route="interior")
     assert len(found.channel.outputs) <= 8
     assert found.gap < 2e-8
