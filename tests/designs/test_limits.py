@@ -165,10 +165,10 @@ def test_the_start_comes_first_where_a_search_is_long(monkeypatch: pytest.Monkey
 
 
 def test_a_round_that_would_end_late_is_not_begun() -> None:
-    now = [0.0]
-    limits = Limits(seconds=10, clock=lambda: now[0])
+    clock = Clock()
+    limits = Limits(seconds=10, clock=clock)
     part = limits.part(unit=1.0)
-    for now[0], is_late in ((0.0, False), (3.0, False), (6.0, False), (9.0, True)):
+    for clock.now, is_late in ((0.0, False), (3.0, False), (6.0, False), (9.0, True)):
         assert part.report(1, 2.0, 1.0) == is_late
     assert limits.expired()
     assert "time limit of 10 s" in limits.ended

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import cvxpy as cp
@@ -38,21 +38,6 @@ def test_a_large_gap_takes_fewer_rounds_than_a_small_one(k: int, utility: Any) -
     assert 1 <= counts[0] < counts[1]
 
 
-@dataclass
-class Stopped:
-    """Limits that the user interrupts after some rounds."""
-
-    after: int
-    told: list[Progress] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.limits = Limits(watch=self.watch)
-
-    def watch(self, progress: Progress) -> None:
-        self.told.append(progress)
-        self.limits.interrupted = len(self.told) >= self.after
-
-
 @pytest.mark.parametrize(
     "risk", [md.L2Risk(worst_case=True), md.TVRisk(worst_case=True), md.TVRisk()]
 )
@@ -61,7 +46,8 @@ def test_classes_cut_short_need_few_outputs(notion: md.LDP, risk: md.L2Risk | md
     """All 2**14 - 2 rays are in use when the search begins; few of them tell as much."""
     problem = md.Problem(range(14), notion, risk)
     assert RayClasses.of(problem.cone) is not None
-    raw = solve_estimation(problem, Stopped(1).limits)
+    limits = Limits(watch=lambda _: setattr(limits, "interrupted", True))
+    raw = solve_estimation(problem, limits)
     assert raw.matrix.shape[1] <= 14 * 15 + 1
     solution = md.design(problem, route="estimation", time_limit=1e-9)
     assert len(solution.channel.outputs) <= 14 * 15 + 1
