@@ -126,7 +126,7 @@ CASES: dict[str, Case] = {
     "information": Case(4, ANY, md.MutualInformation(), AUTO, RAYS),
     "information, lifts": Case(9, md.LIP(1), md.MutualInformation(), AUTO, ""),
     "histogram": Case(5, md.ContextAwareLDP(budgets(5)), HISTOGRAM, AUTO, RAYS),
-    "histogram by local search": Case(3, FEW, HISTOGRAM, AUTO, RAYS, few_rays=True),
+    "histogram by local search": Case(4, ANY, HISTOGRAM, AUTO, RAYS, few_rays=True),
     "guess by rays": Case(4, ANY, md.BayesAccuracy(), "extreme-rays", RAYS),
     "of one's own": Case(4, ANY, TwoGuesses(), AUTO, ""),
     "risk": Case(4, ANY, md.L2Risk(), AUTO, ""),

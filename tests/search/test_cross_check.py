@@ -128,8 +128,8 @@ QUICK = (
 OTHER_SOLVERS = tuple(
     name for name in SOLVERS if name.startswith(("textbook:", "cvxpy:", "vectorised:"))
 )
-EVERY = 3
-"""Other solvers of one program are asked for every third problem, each for others."""
+EVERY = 6
+"""Other solvers of one program are asked for every sixth problem, each for others."""
 
 CELLS = [
     (name, solver)
