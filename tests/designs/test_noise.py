@@ -22,6 +22,7 @@ from mechdesign import (
     UnsupportedError,
     design,
     load_mechanism,
+    resources,
     save,
 )
 from mechdesign.cli import main
@@ -109,6 +110,14 @@ def test_more_inputs_than_a_matrix_may_have() -> None:
     ):
         with pytest.raises(UnsupportedError, match="at most 4096 inputs"):
             ask()
+
+
+def test_a_proof_of_too_many_steps_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mechdesign.designs.noise.FEWEST_STEPS", 1)
+    with resources.allow(proof_steps=10_000):
+        found = design(CITY, route="noise")
+    assert any(note.startswith("a closer bound is not proved") for note in found.notes)
+    assert found.bound == 0
 
 
 @pytest.mark.parametrize(
