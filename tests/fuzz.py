@@ -38,7 +38,7 @@ from mechdesign.notions import NOTIONS
 from tests.kernel.honest import draw_document
 from tests.kernel.laws.support import MADE as LAWS, document_of
 from tests.kernel.rounding.test_files import MADE as ROUNDED, made
-from tests.kernel.test_designed import SHAPES, designed
+from tests.kernel.test_independent import SHAPES, designed
 from tests.mutations import OBJECTIVES, WRONG_SHAPE, Document, Mutator, places, reach
 
 ROOT = Path(__file__).resolve().parents[1]

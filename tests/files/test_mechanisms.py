@@ -25,6 +25,7 @@ from mechdesign.mechanisms import (
 from mechdesign.mechanisms.registry import FORMS
 from mechdesign.notions import Notion
 from tests.documents import sealed
+from tests.kernel.changes import places, put
 from tests.kernel.laws.support import MADE
 
 
@@ -35,6 +36,7 @@ def test_saved_mechanisms_are_loaded_equal(name: str, tmp_path: Path) -> None:
     loaded = md.load_mechanism(file)
     assert loaded.mechanism == mechanism
     assert hash(loaded.mechanism) == hash(mechanism)
+    assert all(mechanism != other for key, other in MADE.items() if key != name)
     assert loaded.prior == getattr(mechanism, "prior", None)
     labels = [mechanism.inputs.labels[0]] * 5
     assert isinstance(loaded.mechanism, type(mechanism))
@@ -108,25 +110,15 @@ ODD: list[Any] = [
 ]
 
 
-def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every place of a document, as keys one below the other."""
-    pairs = value.items() if isinstance(value, dict) else ()
-    pairs = enumerate(value) if isinstance(value, list) else pairs
-    return [path, *(place for key, entry in pairs for place in places_in(entry, (*path, key)))]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MADE)
 def test_a_changed_file_is_refused_or_still_true(name: str, tmp_path: Path) -> None:
     md.save(MADE[name], tmp_path / "x.json")
     whole, rng = (tmp_path / "x.json").read_text(), random.Random(7)
-    places = [path for path in places_in(json.loads(whole)) if path and path[0] != "digest"]
-    for path, odd in rng.sample(list(itertools.product(places, ODD)), 60):
+    paths = [path for path in places(json.loads(whole)) if path[0] != "digest"]
+    for path, odd in rng.sample(list(itertools.product(paths, ODD)), 60):
         document = json.loads(whole)
-        place = document
-        for key in path[:-1]:
-            place = place[key]
-        place[path[-1]] = odd
+        put(*path, odd)(document)
         (tmp_path / "y.json").write_text(json.dumps(sealed(document)))
         try:
             found = md.load_mechanism(tmp_path / "y.json").mechanism

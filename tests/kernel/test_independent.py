@@ -1,29 +1,36 @@
-"""A second verifier, which shares no code with the library, says the same of honest files."""
+"""A second verifier, which shares no code with the library, says the same of files.
+
+It accepts honest files, and designs of every shape of certificate; changed ones are judged alike.
+"""
 
 from __future__ import annotations
 
 import ast
 import copy
+import functools
 import math
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mechdesign import design
+from mechdesign.files.problems import load_problem
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.documents import digest
 from mechdesign.kernel.names import ProblemTable, compile_problem
 from mechdesign.kernel.schema import read
 from mechdesign.kernel.verify import verify
 from tests.independent.bounds import rays
 from tests.independent.files import check, proved
-from tests.independent.rationals import RefusedError
+from tests.independent.rationals import RefusedError, Unable
 from tests.independent.reading import seal
 from tests.independent.statement import fillings
 from tests.kernel.changes import Change
 from tests.kernel.honest import draw_document
-
-Document = dict[str, Any]
+from tests.kernel.test_tampering import try_many
 
 
 def test_it_shares_nothing_with_the_library() -> None:
@@ -40,18 +47,12 @@ def agree(seed: int) -> None:
     verify(document)
     check(document)
     problem = compile_problem(read(ProblemTable, document["problem"], "problem"))
-    certificate = read_certificate(document)
+    certificate = read(Certificate, document["certificate"], "certificate")
     kernel, naive = certificate.bound(problem.statement), proved(document)
     off = 1e-11 * max(1.0, abs(naive))
     assert kernel <= naive + Fraction(off)
     if document["certificate"]["oracle"]["kind"] != "products":
         assert kernel >= naive - Fraction(off), document["certificate"]["oracle"]
-
-
-def read_certificate(document: Document) -> Any:
-    from mechdesign.kernel.certificate import Certificate
-
-    return read(Certificate, document["certificate"], "certificate")
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -135,3 +136,88 @@ def test_rays_of_one_budget_are_its_subsets(k: int) -> None:
     found = rays(k, rows)
     assert len(found) == 2**k - 2
     assert all({v / min(ray) for v in ray} == {1, 2} for ray in found)
+
+
+Document = dict[str, Any]
+
+PROBLEMS = Path(__file__).parents[2] / "problems"
+
+SHAPES = {
+    "adversaries/reidentification": "costs orthant",
+    "adversaries/two_tries": "costs orthant",
+    "approximate/randomized_response": "costs orthant",
+    "approximate/rating_lip": "costs orthant",
+    "bounded_prior/ages_box": "members costs orthant",
+    "bounded_prior/ratings_ball": "members costs orthant",
+    "bounded_prior/survey_box": "members gain rays simplicial",
+    "bounded_prior/survey_list": "members gain rays simplicial",
+    "classic/mangat_drug_survey": "gain rays simplicial",
+    "classic/randomized_response": "costs one-budget",
+    "context_aware/diagnoses": "costs orthant",
+    "decisions/triage": "costs knapsack",
+    "differential_identifiability/three_levels": "costs orthant",
+    "estimation/favourite_colour": "estimator gain rays classes",
+    "estimation/line_worst_case": "average estimator gain rays double-description",
+    "estimation/rare_answers": "estimator gain rays double-description",
+    "gains/chi_squared_metric": "gain rays double-description",
+    "gains/hellinger_matrix": "gain rays double-description",
+    "gains/rare_event_rate": "decoders one-budget",
+    "gains/two_wards": "gain rays subsets",
+    "histogram/household_lip": "gain rays double-description",
+    "information/symptoms_pml": "gain rays double-description",
+    "leakage/ages_information": "costs entropy",
+    "leakage/fair_bit": "costs entropy",
+    "leakage/sites_maximal": "costs orthant",
+    "lip/lip_and_ldp": "costs orthant",
+    "lip/three_levels_estimate": "decoders knapsack",
+    "means/five_numbers": "readings one-budget",
+    "means/five_numbers_worst_case": "average readings one-budget",
+    "metric/line": "costs line",
+    "numeric/worst_case_rating": "average costs one-budget",
+    "secrets/browsing_age": "gain rays double-description",
+    "secrets/purchases_illness": "decoders orthant",
+    "secrets/ratings_party": "costs orthant",
+}
+"""Problems, and the kinds of relaxations, linearization, oracle and source of their proofs."""
+
+UNABLE = {"estimation/line_worst_case": "a worst case"}
+
+
+@functools.cache
+def designed(name: str) -> Document:
+    found: Document = design(load_problem(PROBLEMS / f"{name}.toml")).document()
+    return found
+
+
+def shape(document: Document) -> str:
+    certificate = document["certificate"]
+    oracle = certificate["oracle"]
+    parts = [*certificate.get("relaxations", []), certificate["linearization"], oracle]
+    return " ".join(part["kind"] for part in [*parts, oracle.get("source", {"kind": ""})]).strip()
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_both_verifiers_accept_designs(name: str) -> None:
+    document = designed(name)
+    assert shape(document) == SHAPES[name]
+    assert digest(document) == seal(document)
+    verify(document)
+    if name in UNABLE:
+        with pytest.raises(Unable, match=UNABLE[name]):
+            check(document)
+    else:
+        check(document)
+
+
+def test_changed_designs_are_judged_alike() -> None:
+    found = try_many([*map(designed, SHAPES)], 1, 40)
+    assert found["refused"] > 20
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_five_thousand_changed_designs_are_judged_alike() -> None:
+    found = sum(
+        (try_many([*map(designed, SHAPES)], seed, 1000) for seed in range(2, 7)), Counter[str]()
+    )
+    assert found["accepted"] > 100
