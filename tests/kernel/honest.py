@@ -197,9 +197,13 @@ def draw_document(seed: int) -> Document:
         problem["outputs"] = list(range(k))
     certificate: Document = {"linearization": line}
     certificate["oracle"] = DD if line["kind"] == "gain" else draw.choice(oracles)
+    chain = [{"kind": "restrict", "inputs": [*range(k)]}, {"kind": "implied", "alone": False}]
+    chain = draw.sample(chain, draw.choice([0, 0, 1, 2]))
     if aim.get("worst_case"):
-        certificate["relaxations"] = [{"kind": "average", "weights": worst_weights(problem)}]
-    return document_of(problem, certificate)
+        chain.insert(0, {"kind": "average", "weights": worst_weights(problem)})
+    if aim["objective"] in LOSSES and draw.random() < 0.5:
+        chain.append({"kind": "representatives", "stands": [*range(k)]})
+    return document_of(problem, certificate | ({"relaxations": chain} if chain else {}))
 
 
 def worst_weights(problem: Document) -> list[float]:
