@@ -194,7 +194,7 @@ def third(*entry: Any) -> Slots:
 
 
 class Each(tuple[Any, ...]):
-    """Several forgeries that are refused alike."""
+    """Several statements, or forgeries, that are refused alike."""
 
 
 def each(*forged: Any) -> Each:
@@ -204,13 +204,12 @@ def each(*forged: Any) -> Each:
 CENTER, FAR = ["1/2", "1/3", "1/6"], ["1/6", "1/3", "1/2"]
 APART = "distinguish inputs of a group"
 ALL_LIFTS = classes([0, 1, 2], lifts=True)
-Forged = tuple[Statement, Any, str]
-"""A statement, a forged slot of its proof or several, and the words of the refusal."""
+Forged = tuple[Any, Any, str]
+"""A statement, a forged slot of its proof, or several of either, and the words of the refusal."""
 
 RELAXATIONS: list[Forged] = [
     (of(LDP, FREE), restrict(0, 1), "negative cost"),
-    (ASKED, restrict(0, 0), "once"),
-    (ASKED, restrict(0, 3), "once"),
+    (ASKED, each(restrict(0, 0), restrict(0, 3)), "once"),
     (ASKED, restrict(), "some"),
     (of(LDP, L2), restrict(0, 1), "risk"),
     (OF_MEAN, restrict(0, 1), "depends on removed"),
@@ -221,28 +220,21 @@ RELAXATIONS: list[Forged] = [
     (of(BALL, LOSS), members(["-1/6", "1/2", "2/3"]), "distribution"),
     (of(BALL, LOSS), members(), "set"),
     (of(BALL, LOSS), members(["601/1000", "1/3", "197/3000"]), "not in the set"),
-    (of(SECRET, LOSS), members(CENTER), "a set"),
-    (ASKED, members(CENTER), "a set"),
+    (each(of(SECRET, LOSS), ASKED), members(CENTER), "a set"),
     (of(BALL, LOSS), members(CENTER, place=1), "no such generator"),
     (
         ASKED,
         each(*(stands(*r) for r in ((1, 2, 2), (1, 0, 2), (0, 0), (0,) * 4, (3,) * 3, (0, 3, 2)))),
         "represents itself",
     ),
-    (of(LDP, Loss(HAMMING, (ONE,))), stands(0, 0, 0), "weights >= 0"),
+    (each(of(LDP, Loss(HAMMING, (ONE,))), of(LDP, NEGATIVE)), stands(0, 0, 0), "weights >= 0"),
     (of(LDP, FREE), stands(0, 0, 0), "costs >= 0"),
-    (of(LDP, NEGATIVE), stands(0, 0, 0), "weights >= 0"),
-    (of(LDP, WORST), stands(0, 0, 0), "mean loss"),
-    (OF_MEAN, stands(0, 0, 0), "mean loss"),
+    (each(of(LDP, WORST), OF_MEAN), stands(0, 0, 0), "mean loss"),
     (of(LDP, WORST), form("average", weights=[2, 0, -1]), "negative"),
     (of(LDP, WORST), each(mean(1), mean(1, 1)), "weights >= 0 of all inputs"),
     (of(LDP, WORST), each(mean(), mean(0, 0, 0)), "weights >= 0"),
-    (ASKED, AVERAGE, "worst case"),
-    (of(LDP, READING), AVERAGE, "worst case"),
-    (of(LDP, L2), AVERAGE, "worst case"),
-    (OF_MEAN, AVERAGE, "worst case"),
-    (OF_MEAN, VECTORS, "risk"),
-    (of(LDP, ANY), VECTORS, "risk"),
+    (each(ASKED, of(LDP, READING), of(LDP, L2), OF_MEAN), AVERAGE, "worst case"),
+    (each(OF_MEAN, of(LDP, ANY)), VECTORS, "risk"),
     (of(LDP, READING), VECTORS, "risk at a prior"),
     (of(None, Risk(False, (ONE, 0 * ONE, 0 * ONE))), VECTORS, "without zeros"),
     (of(None, Risk(False, (ONE,))), VECTORS, "without zeros"),
@@ -259,31 +251,22 @@ RELAXATIONS: list[Forged] = [
     (of(LDP, TV), TANGENTS | {"tangents": [1, 1, "1/1000"]}, "too small"),
     (of(LDP, replace(READING, weights=(ONE, ONE, -ONE))), restrict(0, 1), "negative weight"),
     (of(LDP, WORST), [AVERAGE, AVERAGE], "worst case"),
-    (of(PML, LOSS), form("implied"), "all pairs"),
-    (of(BLOCKS, LOSS), form("implied"), "all pairs"),
+    (each(of(PML, LOSS), of(BLOCKS, LOSS)), form("implied"), "all pairs"),
 ]
 
 LINEARIZATIONS: list[Forged] = [
-    (OF_MEAN, "costs", "mean loss"),
-    (of(LDP, WORST), "costs", "mean loss"),
-    (of(LDP, NEGATIVE), "costs", "weights >= 0"),
-    (of(LDP, Loss(HAMMING, (ONE,))), "costs", "weights >= 0"),
-    (ASKED, "gain", "gain"),
-    (of(LDP, L2), "gain", "gain"),
-    (ASKED, NODES, "squares"),
-    (of(LDP, ENTROPY), NODES, "squares"),
+    (each(OF_MEAN, of(LDP, WORST)), "costs", "mean loss"),
+    (each(of(LDP, NEGATIVE), of(LDP, Loss(HAMMING, (ONE,)))), "costs", "weights >= 0"),
+    (each(ASKED, of(LDP, L2)), "gain", "gain"),
+    (each(ASKED, of(LDP, ENTROPY)), NODES, "squares"),
     (of(LDP, Squares((P,), (ONE, 0 * ONE, 0 * ONE))), NODES, "infinite"),
     (of(LDP, Squares(((0 * ONE,) * 3,), (0 * ONE,) * 3)), NODES, "infinite"),
     (of(LDP, Squares((P,), tuple(-p for p in P))), NODES, "infinite"),
-    (SPLIT, NODES, "one square"),
-    (of(LDP, Squares((P,), P, (ONE,))), NODES, "one square"),
-    (of(LDP, HELLINGER), NODES, "gain of squares"),
-    (of(LDP, L2), NODES, "gain of squares"),
+    (each(SPLIT, of(LDP, Squares((P,), P, (ONE,)))), NODES, "one square"),
+    (each(of(LDP, HELLINGER), of(LDP, L2)), NODES, "gain of squares"),
     (OF_MEAN, each(*map(decoders, ([], [0], [0, 2, 1], [0, 1, 1, 2]))), "increasing"),
-    (OF_MEAN, decoders([0, 1]), "cover"),
-    (OF_MEAN, decoders(["1/10", 2]), "cover"),
-    (ASKED, PROBES, "variance"),
-    (of(LDP, Reading(READING.values, None)), PROBES, "variance"),
+    (OF_MEAN, each(decoders([0, 1]), decoders(["1/10", 2])), "cover"),
+    (each(ASKED, of(LDP, Reading(READING.values, None))), PROBES, "variance"),
     (of(LDP, READING), probes("-1/10", "1/10"), "reach"),
     (OF_MEAN, PROBES, "mean variance"),
     (of(LDP, replace(READING, weights=(ONE, ONE, -ONE))), PROBES, "weights >= 0"),
@@ -298,9 +281,7 @@ LINEARIZATIONS: list[Forged] = [
     ),
     (of(None, Squares(UNITS, (ONE, 0 * ONE, 0 * ONE))), boxes([None]), "unbounded"),
     (of(None, Squares((), (ONE,))), boxes([None]), "a weight for each input"),
-    (of(LIP, L2), boxes([None]), "a sum over inputs"),
-    (of(LIP, MEAN), boxes([None]), "a sum over inputs"),
-    (of(LIP, LOSS), boxes([None]), "a sum over inputs"),
+    (each(of(LIP, L2), of(LIP, MEAN), of(LIP, LOSS)), boxes([None]), "a sum over inputs"),
     (of(LIP, HELLINGER), boxes([None]), "a sum over inputs"),
     (LIFTED, boxes([[3, 1], None, None]), "an input that does not"),
 ]
@@ -311,73 +292,55 @@ MULTIPLIERS: list[Forged] = [
     (ASKED, TWO_LENGTHS, "length"),
     (of(BALL, LOSS), row(0, 0, 0, 1, side="upper"), "not listed"),
     (ASKED, row(0, 0, 1, -1), "negative"),
-    (ASKED, row(0, 0, 1, float("nan")), "finite|number"),
-    (ASKED, row(0, 0, 1, float("inf")), "finite|number"),
+    (ASKED, each(row(0, 0, 1, float("nan")), row(0, 0, 1, float("inf"))), "finite|number"),
     (ASKED, row(3, 0, 1, 1), "a node that does not"),
-    (ASKED, row(0, 0, 3, 1), "two inputs"),
+    (ASKED, each(row(0, 0, 3, 1), row(0, 0, 1, 1, side="upper")), "two inputs"),
     (ASKED, row(0, 1, 1, 1), "bounded"),
-    (of(BLOCKS, LOSS), row(0, 0, 2, 1), "bounded"),
-    (of(NEIGHBORS, LOSS), row(0, 0, 2, 1), "bounded"),
-    (ASKED, row(0, 0, 1, 1, side="upper"), "two inputs"),
+    (each(of(BLOCKS, LOSS), of(NEIGHBORS, LOSS)), row(0, 0, 2, 1), "bounded"),
     (of(PML, LOSS), row(0, 0, 0, 1, side="lower"), "no lower bound"),
     (of(LIP, LOSS), row(0, 0, 0, 1), "side|row"),
     (of(LIP, LOSS), row(0, 0, 1, 1, side="upper"), "no such row"),
-    (of(OWN, LOSS), row(0, 1, 0, 1), "no such row"),
-    (of(OWN, LOSS), row(0, 0, 1, 1), "no such row"),
+    (of(OWN, LOSS), each(row(0, 1, 0, 1), row(0, 0, 1, 1)), "no such row"),
     (of(SECRET, LOSS), row(0, 0, 2, 1), "two inputs"),
-    (ASKED, row(0, 0, 1, 1, place=1), "does not exist"),
-    (ASKED, multiplier("price", (0, 0, 1, 1)), "does not exist"),
+    (ASKED, each(row(0, 0, 1, 1, place=1), multiplier("price", (0, 0, 1, 1))), "does not exist"),
     (ASKED, part(0, 0, 0, 1), "does not exist"),
     (LEAKING, part(0, 3, 0, 1), "a part that does not"),
     (of(LDP, LOSS, KNOWN), part(0, 0, 0, 1), "entropy"),
-    (LEAKING, part(0, 0, 1, 1), "does not exist"),
-    (LEAKING, part(0, 0, 1 << 52, 1), "does not exist"),
+    (LEAKING, each(part(0, 0, 1, 1), part(0, 0, 1 << 52, 1)), "does not exist"),
 ]
 
 PRICED: list[Forged] = [
-    (ASKED, [0, 0], "a price"),
-    (ASKED, [0] * 4, "a price"),
-    (ASKED, [0.0, 0.0, float("inf")], "finite|number"),
+    (ASKED, each([0, 0], [0] * 4, [5e-324, -5e-324]), "a price"),
+    (ASKED, each([0.0, 0.0, float("inf")], [float("nan")] * 3), "finite|number"),
     (ASKED, each([1e300, -1e300, 0.0], *([sign * MOST_DUAL, 0, 0] for sign in (1, -1))), "range"),
-    (ASKED, [5e-324, -5e-324], "a price"),
-    (ASKED, [float("nan")] * 3, "finite|number"),
     (OF_TWO, [0.1, 0.1, 0.1], "a price"),
 ]
 
 ORACLES: list[Forged] = [
     (of(LDP, READING, KNOWN), entropy([[0, 1]]), "tail"),
-    (ASKED, "trust-me", "kind"),
-    (ASKED, "average", "kind"),
+    (ASKED, each("trust-me", "average"), "kind"),
     (ASKED, form("orthant", levels=[]), "no such key"),
-    (ASKED, line(["0", "1", "2"]), "integer"),
-    (ASKED, line([0, 1, -1]), "integer"),
-    (ASKED, line([0, True, 2]), "integer"),
-    (OF_MEAN, "orthant", "does not support"),
-    (OF_MEAN, "line", "does not support"),
-    (of(BLOCKS, LOSS), "line", "bound"),
+    (ASKED, each(line(["0", "1", "2"]), line([0, 1, -1]), line([0, True, 2])), "integer"),
+    (OF_MEAN, each("orthant", "line", "one-budget"), "does not support"),
+    (each(of(BLOCKS, LOSS), of(LIP, LOSS)), "line", "bound"),
     (of(NEIGHBORS, LOSS), line([0, 2, 1]), "bound"),
-    (of(LIP, LOSS), "line", "bound"),
     (ASKED, each(*map(line, ([], [0, 1], [0, 1, 1], [0, 1, 2, 2]))), "in an order"),
     (of(ONE_WAY, LOSS), each(line([0, 1, 2]), line([2, 1, 0])), "do not bound each"),
-    (of(LIP, LOSS), each(sack(), sack(1), sack(1, 1, 1)), "a distribution"),
-    (of(LIP, LOSS), sack("3/2", "-1/2", 0), "a distribution"),
+    (of(LIP, LOSS), each(sack(), sack(1), sack(1, 1, 1), sack("3/2", "-1/2", 0)), "a distribution"),
     (of(Lift(ONE, ONE, Listed((P, UNIFORM))), LOSS), "knapsack", "ambiguous"),
     (of(Lift(-ONE, None, Listed((P,))), LOSS), sack(*CENTER), "contradict"),
     (of(Lift(None, -ONE, Listed((P,))), LOSS), sack(*CENTER), "contradict"),
     (of(Lift(ONE, None, Listed((P,))), HISTOGRAM), "knapsack", "two bounds"),
-    (of(LIP, HELLINGER), "knapsack", "a sum over inputs"),
-    (OF_MEAN, "one-budget", "does not support"),
+    (each(of(LIP, HELLINGER), of(LIP, MEAN)), "knapsack", "a sum over inputs"),
     (
         ASKED,
         each(*(budget(blocks=b) for b in ([[0, 1], [1, 2]], [[0, 0]], [[0, 1, 2], [0]]))),
         "overlap",
     ),
     (ASKED, each(budget(blocks=[[0, 3]]), budget(blocks=[[0], []])), "empty, or names an input"),
-    (of(LIP, MEAN), "knapsack", "a sum over inputs"),
     (of(LIP, Squares(WEIGHED, UNIFORM, constant=ONE)), "knapsack", ""),
     (of(None, HISTOGRAM), form("knapsack", p=CENTER), ""),
-    (BY_ROWS, products(0), "do not prove"),
-    (BY_ROWS, products(HUGE, [[0, 1]], [0, 0, HUGE**2]), "do not prove"),
+    (BY_ROWS, each(products(0), products(HUGE, [[0, 1]], [0, 0, HUGE**2])), "do not prove"),
     (BY_ROWS, products(-1), "surplus >= 0"),
     (
         BY_ROWS,
@@ -433,9 +396,7 @@ ORACLES: list[Forged] = [
         each(classes([0, 1], lifts=True), classes([0, 1], [2], lifts=True)),
         "one group of all",
     ),
-    (OF_MEAN, CLASSES, APART),
-    (of(LDP, Squares(WEIGHED, UNIFORM)), CLASSES, APART),
-    (of(LDP, Squares((), P)), CLASSES, APART),
+    (each(OF_MEAN, of(LDP, Squares(WEIGHED, UNIFORM)), of(LDP, Squares((), P))), CLASSES, APART),
     (of(LDP, Squares(UNITS[:1], UNIFORM)), classes([0, 1]), APART),
     (of(LDP, Squares(UNITS, UNIFORM, P)), CLASSES, APART),
     (ASKED, CLASSES, "are for gains"),
@@ -499,7 +460,8 @@ FORGED = {
 CASES = [
     pytest.param(statement, filled(statement, slot, forged), reason, id=f"{slot}: {reason}")
     for slot, table in FORGED.items()
-    for statement, several, reason in table
+    for statements, several, reason in table
+    for statement in (statements if isinstance(statements, Each) else [statements])
     for forged in (several if isinstance(several, Each) else [several])
 ]
 
