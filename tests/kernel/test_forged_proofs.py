@@ -66,6 +66,7 @@ KNOWN = Information(P, Fraction(1, 10))
 
 
 NEGATIVE = Loss(HAMMING, (ONE, ONE, -ONE))
+FALLING = replace(READING, weights=(ONE, ONE, -ONE))
 ALIKE = Squares(UNITS, UNIFORM, constant=ONE)
 
 
@@ -249,7 +250,7 @@ RELAXATIONS: list[Forged] = [
         "tangent > 0",
     ),
     (of(LDP, TV), TANGENTS | {"tangents": [1, 1, "1/1000"]}, "too small"),
-    (of(LDP, replace(READING, weights=(ONE, ONE, -ONE))), restrict(0, 1), "negative weight"),
+    (each(of(LDP, NEGATIVE), of(LDP, FALLING)), restrict(0, 1), "negative weight"),
     (of(LDP, WORST), [AVERAGE, AVERAGE], "worst case"),
     (each(of(PML, LOSS), of(BLOCKS, LOSS)), form("implied"), "all pairs"),
 ]
@@ -269,7 +270,7 @@ LINEARIZATIONS: list[Forged] = [
     (each(ASKED, of(LDP, Reading(READING.values, None))), PROBES, "variance"),
     (of(LDP, READING), probes("-1/10", "1/10"), "reach"),
     (OF_MEAN, PROBES, "mean variance"),
-    (of(LDP, replace(READING, weights=(ONE, ONE, -ONE))), PROBES, "weights >= 0"),
+    (of(LDP, FALLING), PROBES, "weights >= 0"),
     (of(LDP, replace(READING, weights=(ONE,))), PROBES, "weights >= 0"),
     (of(LDP, READING), probes(-9, 9, slopes=[-1, 0]), "slope"),
     (of(LDP, READING), each(probes(), probes(1), probes(1, 1), probes(1, -1)), "increasing"),

@@ -261,8 +261,6 @@ def test_losses_forget_costs_that_are_not_negative() -> None:
         assert (found.costs.n_outputs, found.costs.denominator) == (2, aim.costs.denominator)
         for y in range(2):
             assert found.costs.lower(y) == [aim.costs.lower(y)[x] for x in KEPT]
-    with refused("negative weight"):
-        objective(replace(aim, weights=(-ONE, ONE, ONE, ZERO)))
 
 
 def test_both_ends_of_irrational_losses_stay() -> None:
@@ -278,8 +276,6 @@ def test_readings_restrict_to_inputs_with_and_without_weight() -> None:
     for w in (OUTSIDE, INSIDE):
         assert objective(Reading(f, w)) == Reading(cut(f), cut(w))
     assert objective(Reading(f, None)) == Reading(cut(f), None)
-    with refused("negative weight"):
-        objective(Reading(f, (-ONE, ONE, ONE, ZERO)))
 
 
 @pytest.mark.parametrize("seen", [False, True])
