@@ -189,25 +189,18 @@ def test_steps_of_multipliers_grow_with_rows_that_are_long() -> None:
     assert short < 500 < 5000 <= multiplier_steps(asked, 1, (block("cone", 1, *many),))
 
 
-def limited(parts: list[ListedRow], *entries: tuple[int, int, Fraction]) -> Fraction:
-    """Return the bound of a cost 0 beside a limit; entries are (node, part, weight)."""
-    statement = Statement(2, (), (Gauge(tuple(parts), ONE),), None)
-    node, x, weight = zip(*entries, strict=True)
-    block = Block("limit", 0, Places(node), Places(x), Weights(weight))
-    program = Program(ZERO, [[0, 0]])
-    return safe_bound(statement, program, [block], None, Plain())
-
-
 def test_every_multiplier_is_of_a_part_that_exists() -> None:
     """The largest number of a part is compared, not the least."""
-    parts = [ListedRow(((0, ONE),), ZERO, ())]
+    asked = Statement(2, (), (Gauge((ListedRow(((0, ONE),), ZERO, ()),), ONE),), None)
+    given = block("limit", 0, (0, 0, 0, ONE), (0, 1, 0, ONE))
     with refused("names a part that does not exist"):
-        limited(parts, (0, 0, ONE), (0, 1, ONE))
+        safe_bound(asked, Program(ZERO, [[0, 0]]), (given,), None, Plain())
 
 
 def test_the_costs_added_by_a_limit_are_rounded_down() -> None:
     """Two thirds of a unit less than 2**-192 are no unit."""
-    parts = [ListedRow(((0, Fraction(1, 3)),), ZERO, ())]
-    found = limited(parts, (0, 0, Fraction(1, 3)))
-    assert found + Fraction(1, 3) <= Fraction(1, 9)
-    assert found + Fraction(1, 3) > Fraction(1, 9) - Fraction(2, UNIT)
+    asked = Statement(2, (), (Gauge((ListedRow(((0, ONE / 3),), ZERO, ()),), ONE),), None)
+    given = block("limit", 0, (0, 0, 0, ONE / 3))
+    found = safe_bound(asked, Program(ZERO, [[0, 0]]), (given,), None, Plain())
+    assert found + ONE / 3 <= ONE / 9
+    assert found + ONE / 3 > ONE / 9 - Fraction(2, UNIT)
