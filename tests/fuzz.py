@@ -35,10 +35,6 @@ from pathlib import Path
 from typing import Any
 
 from mechdesign.notions import NOTIONS
-from tests.kernel.honest import draw_document
-from tests.kernel.laws.support import MADE as LAWS, document_of
-from tests.kernel.rounding.test_files import MADE as ROUNDED, made
-from tests.kernel.test_independent import SHAPES, designed
 from tests.mutations import OBJECTIVES, WRONG_SHAPE, Document, Mutator, places, reach
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,6 +59,11 @@ LONG = 20_000
 
 def saved_files(step: int = 1) -> list[Document]:
     """Return saved files of every kind: channels, laws, rounded inputs, designs of examples."""
+    from tests.kernel.honest import draw_document
+    from tests.kernel.laws.support import MADE as LAWS, document_of
+    from tests.kernel.rounding.test_files import MADE as ROUNDED, made
+    from tests.kernel.test_independent import SHAPES, designed
+
     makers = [(document_of, LAWS), (made, ROUNDED), (designed, SHAPES), (draw_document, range(200))]
     files = [make(name) for make, names in makers for name in [*names][::step]]
     return [file for file in files if len(json.dumps(file)) < LONG]
@@ -445,7 +446,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--step", type=int, default=1, help="use each so manieth honest file")
+    parser.add_argument("--pool", type=Path, help="honest files, in a list of JSON")
     parser.add_argument("--seconds", type=float, default=1.0, help="that a case may take")
     parser.add_argument("--only", type=int, metavar="NUMBER")
     parser.add_argument("--keep", type=Path, metavar="FOLDER")
@@ -453,7 +454,8 @@ def main() -> int:
     for module in USED:  # so that no case pays for it
         importlib.import_module(module)
     # apart: a solver that has run here leaves threads, which no fork has
-    cases = Cases(apart(saved_files, options.step), options.seed)
+    pool = json.loads(options.pool.read_text()) if options.pool else apart(saved_files)
+    cases = Cases(pool, options.seed)
     if options.only is not None:
         case = cases.case(options.only)
         print(*case.arguments)

@@ -6,6 +6,7 @@ which; ``python -m tests.fuzz`` also reports what takes more than a second of pr
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from mechdesign.cli import main
-from tests.fuzz import ROOT
+from tests.fuzz import ROOT, saved_files
 
 
 def run_fuzz(files: int, seed: int, *more: str) -> None:
@@ -55,8 +56,10 @@ def test_floats_that_overflow_are_no_news(
     assert capsys.readouterr().err == ""
 
 
-def test_a_few_hostile_files() -> None:
-    run_fuzz(60, 6, "--step=8")
+def test_a_few_hostile_files(tmp_path: Path) -> None:
+    pool = tmp_path / "pool.json"
+    pool.write_text(json.dumps(saved_files(step=8)))
+    run_fuzz(50, 6, f"--pool={pool}")
 
 
 @pytest.mark.long

@@ -165,7 +165,7 @@ def million(weight: str, times: int = 1) -> Change:
     return of_certificate(multipliers=[block] * times)
 
 
-CUTS = [[x % 2, f"{x}/100001"] for x in range(20_000)]
+CUTS = [[x % 2, f"{x}/100001"] for x in range(10_000)]
 
 HOSTILE: dict[str, Change] = {
     "prices that unpack to a million": of_certificate(prices=bomb("f8", 10**6)),
@@ -185,7 +185,7 @@ HOSTILE: dict[str, Change] = {
         linearization={"kind": "decoders", "nodes": [f"{n}/7" for n in range(-9_000, 9_000)]}
     ),
     "a tree of boxes": of_certificate(
-        linearization={"kind": "boxes", "tree": [*CUTS, *[None] * 20_001]}
+        linearization={"kind": "boxes", "tree": [*CUTS, *[None] * 10_001]}
     ),
     "a walk with no surplus": of_certificate(
         linearization={"kind": "gain"},
@@ -194,7 +194,7 @@ HOSTILE: dict[str, Change] = {
             "source": {"kind": "walk", "blocks": None, "surplus": 0, "intervals": []},
         },
     ),
-    "many relaxations": of_certificate(relaxations=[{"kind": "implied", "alone": False}] * 5_000),
+    "many relaxations": of_certificate(relaxations=[{"kind": "implied", "alone": False}] * 2_000),
     "many members": of_certificate(
         relaxations=[{"kind": "members", "place": 0, "priors": [["1/3"] * 3] * 9_000}]
     ),
@@ -203,7 +203,7 @@ HOSTILE: dict[str, Change] = {
         {
             "kind": "rows",
             "rows": [
-                {"left": [[0, 1]], "exponent": f"{n}/7", "right": [[1, 1]]} for n in range(8_000)
+                {"left": [[0, 1]], "exponent": f"{n}/7", "right": [[1, 1]]} for n in range(4_000)
             ],
         }
     ),
