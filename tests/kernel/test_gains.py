@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from contextlib import nullcontext
 from fractions import Fraction
-from math import log
-from operator import mul
+from math import log, sqrt
 
 import pytest
 import scipy.optimize
@@ -13,11 +13,12 @@ from hypothesis import given, strategies as st
 
 from mechdesign.kernel import risk
 from mechdesign.kernel.arithmetic import UNIT
-from mechdesign.kernel.gains import Entropy, Squares, units
+from mechdesign.kernel.gains import Entropy, Gain, Squares, Vector, units
 from mechdesign.kernel.objectives import Risk
-from tests.kernel.draws import refused
+from tests.kernel.draws import dot, gains, numbers, prior, refused
 
 ONE, ZERO = Fraction(1), Fraction(0)
+TINY = Fraction(1, 10**20)
 
 
 def test_units_have_one_entry_for_each_input() -> None:
@@ -33,20 +34,63 @@ def test_a_weighted_sum_of_squares_has_all_denominators() -> None:
     assert gain([1, 2], up=True) == gain([1, 2], up=False) == expected
 
 
-K3 = (ONE / 2, ONE / 3, ONE / 6)
+@pytest.mark.parametrize("seed", range(20))
+def test_a_gain_that_splits_is_the_sum_of_its_parts(seed: int) -> None:
+    """g(q) = (p . q) Sum_x h_x(q_x / (p . q)), with each part rounded up."""
+    rng = random.Random(seed)
+    k = rng.randint(1, 5)
+    p = prior(rng, k)
+    splits, others = gains(rng, k, p)[:2], gains(rng, k, p)[2:4]
+    splits.append(Squares(tuple(tuple(v * (x == n) for x in range(k)) for n, v in enumerate(p)), p,
+                          numbers(rng, k, 1, 3)))  # fmt: skip
+    for gain in splits:
+        q = numbers(rng, k, 1, 9)
+        below = dot(p, q)
+        parts = sum((Fraction(gain.split(x)(v / below), UNIT) for x, v in enumerate(q)), Fraction())
+        assert 0 <= below * parts - gain(q, up=False) < TINY
+        assert gain(q, up=False) <= gain(q, up=True) < gain(q, up=False) + TINY
+    for gain in others:
+        if k > 1:
+            with refused("not a sum over inputs"):
+                gain.split(0)
 
 
-def test_an_entropy_is_enclosed_and_is_a_sum_over_inputs() -> None:
-    """g(q) = t Sum_x h_x(q_x / t) with t = p . q, and g is irrational."""
-    gain, q = Entropy.of_inputs(K3), (2, 3, 7)
-    low, high = gain(q, up=False), gain(q, up=True)
-    t = sum(map(mul, K3, q))
-    assert low < high < low + Fraction(1, 10**30)
-    assert float(high) == pytest.approx(
-        sum(float(p) * v * log(v / t) for p, v in zip(K3, q, strict=True))
-    )
-    whole = sum(t * gain.split(x)(v / t) for x, v in enumerate(q))
-    assert high * UNIT <= whole <= (high + Fraction(1, 10**30)) * UNIT
+def of_floats(gain: Gain, q: Vector) -> float:
+    """Return the gain of a column by its formula."""
+    below = float(dot(gain.p, q))
+    sums = [(float(dot(v, q)), float(n)) for v, n in zip(gain.vectors, gain.numbers, strict=True)]
+    if isinstance(gain, Squares):
+        return sum(b * a * a for a, b in sums) / below
+    if isinstance(gain, Entropy):
+        return sum(a * log(a / (m * below)) for a, m in sums if a)
+    (a, _), (b, _) = sums
+    return (sqrt(a) - sqrt(b)) ** 2 / 2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_gain_is_its_formula_rounded_as_asked(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(1, 5)
+    for gain in gains(rng, k, prior(rng, k)):
+        q = numbers(rng, k, 1, 9)
+        low, high = gain(q, up=False), gain(q, up=True)
+        assert float(high) == pytest.approx(of_floats(gain, q), rel=1e-9, abs=1e-12)
+        assert 0 <= high - low < TINY
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_alike_inputs_may_be_swapped(seed: int) -> None:
+    """Where two inputs are alike, the gain of every column is that of the swapped column."""
+    rng = random.Random(seed)
+    k = rng.randint(2, 4)
+    p = (Fraction(1, k),) * k if rng.random() < 0.7 else prior(rng, k)
+    for gain in gains(rng, k, p):
+        x, z = rng.sample(range(k), 2)
+        q = list(numbers(rng, k, 1, 9))
+        swapped = list(q)
+        swapped[x], swapped[z] = q[z], q[x]
+        same = gain(q, up=True) == gain(swapped, up=True)
+        assert same or not gain.alike(x, z)
 
 
 def test_an_inverse_that_is_off_by_more_than_half_is_refused(

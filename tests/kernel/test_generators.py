@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 from math import dist, exp
 from operator import mul
 from typing import Any
@@ -112,11 +112,23 @@ def test_multipliers_add_their_rows_to_the_cost(part: Generator) -> None:
                 assert b * UNIT - 50 - UNIT // 10**40 <= a <= b * UNIT + UNIT // 10**40
 
 
+GRIDS = {
+    "even": ((0, 1, 2), (0, 1, 2, 3)),
+    "line": ((0,), (0, 1, 2, 3, 4)),
+    "uneven rows": ((0, 1, 5), (0, 1, 2, 3)),
+    "uneven columns": ((0, 1, 2, 3), (0, 1, 5)),
+}
+
+
 @pytest.mark.parametrize("name", ["manhattan", "euclidean"])
-@pytest.mark.parametrize("sides", [(3, 4), (4, 3), (1, 5), (5, 1)])
-def test_the_pairs_that_a_grid_checks_imply_all_pairs(name: Any, sides: tuple[int, int]) -> None:
+@pytest.mark.parametrize("axes", GRIDS.values(), ids=GRIDS)
+@pytest.mark.parametrize("missing", [0, 1])
+def test_the_pairs_that_a_grid_checks_imply_all_pairs(name: Any, axes: Any, missing: int) -> None:
     """A private column with one entry changed is refused if any pair breaks its bound."""
-    points = list(product(range(sides[0]), range(sides[1])))
+    points = list(product(*axes))
+    del points[5 : 5 + missing]
+    points += [(b, a) for a, b in points] if len(axes[0]) == 1 else []
+    points = list(dict.fromkeys(points))
     part = Ratio(Distance(HALF, name, tuple(tuple(map(Fraction, p)) for p in points)))
     test, rng, answers = part.test(len(points)), random.Random(0), set()
     norm = dist if name == "euclidean" else lambda a, b: float(abs(a[0] - b[0]) + abs(a[1] - b[1]))
@@ -133,6 +145,16 @@ def test_the_pairs_that_a_grid_checks_imply_all_pairs(name: Any, sides: tuple[in
         assert (test([int(1e9 * exp(v)) for v in logs]) is not None) == broken
         answers.add(broken)
     assert answers == {True, False}
+    for z, x in permutations(range(len(points)), 2):  # all bounds at z hold just so; x is above
+        logs = [0.499999 * norm(point, points[z]) for point in points]
+        logs[x] += 0.001
+        assert test([int(1e9 * exp(v)) for v in logs]) is not None
+
+
+@pytest.mark.parametrize("key", [("", 9, 0), ("", 0, 9), ("", 4, 0), ("", 0, 4), ("upper", 0, 1)])
+def test_a_row_of_no_input_is_refused(key: Any) -> None:
+    with refused("two inputs"):
+        Ratio(Constant(HALF)).row(key, 4, up=True)
 
 
 @pytest.mark.parametrize("priors", [Ball(P, HALF), Box((Fraction(0),) * K, (HALF,) * K)])
