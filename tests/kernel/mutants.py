@@ -96,6 +96,8 @@ CAUCHY = "moments that no law has are refused, and how far they are off is compu
 
 CHAINS = "a diagonal entry above 0 shortens no chain"
 
+WINDOW = "any window of near inputs is sound: it decides how close the loss is"
+
 EQUIVALENT: dict[str, str] = {
     "claims.py verify_claims: 0 -> 1": "a sign is 1 or -1",
     "generators/ratio.py Constant.groups: len(block) > 1 -> len(block) >= 1": "an input alone has"
@@ -126,6 +128,17 @@ EQUIVALENT: dict[str, str] = {
     "oracles/walk.py open_sets: max(a + rest_one[d], b + rest_other[d]) <= 0 -> max(a +"
     " rest_one[d], b + rest_other[d]) < 0": "rays that need nothing are listed too",
     "laws/design.py _Moves.__init__: row + r -> r": "counts work only",
+    "laws/design.py _Moves.__init__: points == 1 -> points != 1": "counts work only",
+    "laws/design.py _Moves.__init__: 2 -> 1": "counts work only",
+    "laws/design.py _Moves._window: 1 -> 2": WINDOW,
+    "laws/design.py _Moves._window: 2 * m -> 2": WINDOW,
+    "laws/design.py _Moves._window: sum(self._points) * largest[place] * worst << 20 <= least"
+    " -> sum(self._points) * largest[place] * worst << 20 < least": WINDOW,
+    "laws/design.py loss_of_noise: moves.loss(prior) if few else _loss_by_runs(noise,"
+    " _losses(noise, statement), prior) -> _loss_by_runs(noise, _losses(noise, statement), prior)"
+    " if few else moves.loss(prior)": "both are the loss; the fewer steps decide",
+    "generators/ratio.py Ratio.test.test: top * least[place] -> least[place]": "only finds the"
+    " groups whose pairs are compared",
     "packed.py _unpack: 1 -> 2": "any length beyond the stated one is refused",
     "risk.py Inverse.of: 1 -> 2": "more digits, or a unit more of error; the residual has its own"
     " test",

@@ -141,6 +141,28 @@ def test_far_inputs_are_counted_at_the_largest_loss(shape: str, loss: str) -> No
     assert loss_of_noise(torus, statement) in (value, pytest.approx(total, rel=2**-20))
 
 
+def test_a_point_moved_far_costs_its_far_inputs() -> None:
+    """All people are just beyond the inputs that are summed one by one, and the loss is large."""
+    size, z = 70, 7
+    people = (z - 6, z + 6)
+    prior = Prior.from_counts([int(x in people) for x in range(size)])
+    problem = Problem(
+        Domain(range(size)), MetricPrivacy(4, "absolute"), LOSSES["euclidean"], prior=prior
+    )
+    noise = noise_for(problem)
+    torus, statement = checked(problem, noise)
+    remap = [size - 1 if y == z else y for y in range(size)]
+    moves = laws_design._Moves(replace(torus, remap=remap), statement)
+    assert moves._reach == 5
+    rows = [noise.row(x).tolist() for x in people]
+    total = sum(
+        mass * abs(x - remap[y])
+        for x, row in zip(people, rows, strict=True)
+        for y, mass in enumerate(row)
+    )
+    assert total < moves.loss([[int(x in people) for x in range(size)]]) <= total * (1 + 2**-20)
+
+
 def cells_of(draw: st.DrawFn, sides: tuple[int, int]) -> list[list[int]]:
     """Return rectangles that hold all points, and some that hold points twice."""
     ends = [sorted(draw(st.sets(st.integers(1, n)))) for n in sides]
