@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import math
+import csv
 import os
 import re
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mechdesign.designs.progress import ProgressBar, tqdm_bar
 from mechdesign.errors import InputError, RepeatedDrawWarning, shown
+from mechdesign.exact import as_fraction
 
 DONE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -28,46 +29,62 @@ def complain(message: str) -> int:
     return WRONG_INPUT
 
 
-def positive(text: str) -> float:
-    """Parse a positive number."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a number > 0, given {shown(text)}")
-    return number
+def _typed(
+    expected: str, read: Callable[[re.Match[str]], Any], pattern: str = "(?s).*"
+) -> Callable[[str], Any]:
+    """Return a type of arguments: a text that matches a pattern, and that can be read."""
+
+    def parse(text: str) -> Any:
+        with contextlib.suppress(ValueError, csv.Error):
+            if found := re.fullmatch(pattern, text):
+                return read(found)
+        raise argparse.ArgumentTypeError(f"expected {expected}, given {shown(text)}")
+
+    return parse
+
+
+def _positive(text: str) -> float:
+    return float(as_fraction(text, above=0))
+
+
+def _shares(found: re.Match[str]) -> tuple[float, ...]:
+    shares = tuple(map(_positive, found[0].split(",")))
+    if max(shares) >= 1:
+        raise ValueError
+    return shares
 
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 """Unit prefixes of bytes."""
 
-
-def memory_size(text: str) -> float:
-    """Parse a number of bytes, such as ``2 GB`` or ``500000000``."""
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)B?\s*", text, re.IGNORECASE)
-    if found is None:
-        raise argparse.ArgumentTypeError(f"expected a size as 2 GB, given {shown(text)}")
-    return positive(found[1]) * UNITS[found[2].upper()]
-
-
-def _raised(text: str) -> tuple[str, int]:
-    """Parse a limit and its value."""
-    name, _, value = text.partition("=")
-    if not value.isdecimal() or not value.isascii() or len(value) > 18:
-        raise argparse.ArgumentTypeError(
-            f"expected the name of a limit and a whole number, as inputs=2000000, given {text!r}"
-        )
-    return name, int(value)
-
+memory_size = _typed(
+    "a size as 2 GB",
+    lambda found: _positive(found[1]) * UNITS[found[2].upper()],
+    r"(?i)\s*([0-9.]+)\s*([KMGT]?)B?\s*",
+)
 
 TYPES: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("N", "J", "B", "Q", "REPORTS"), int),
-    **dict.fromkeys(("NUMBER", "SECONDS"), positive),
+    **dict.fromkeys(
+        ("NUMBER", "SECONDS"), _typed("a number > 0", lambda found: _positive(found[0]))
+    ),
     "SIZE": memory_size,
-    "NAME=VALUE": _raised,
+    "NAME=VALUE": _typed(
+        "the name of a limit and a whole number, as inputs=2000000",
+        lambda found: (found[1], int(found[2])),
+        "([^=]*)=([0-9]{1,18})",
+    ),
+    "--seed": _typed("a whole number >= 0", lambda found: int(found[0]), "[0-9]+"),
+    "--keep": _typed(  # quoted as in a CSV file if they contain commas
+        "names of columns with commas between them",
+        lambda found: tuple(next(csv.reader([found[0]], strict=True))),
+    ),
+    "--quantiles": _typed("numbers above 0 and below 1", _shares),
+    "--jobs": _typed(
+        "a whole number >= 1, or -1", lambda found: int(found[0]), "-1|0*[1-9][0-9]{0,4}"
+    ),
 }
-"""The types of arguments by their placeholders; others are text."""
+"""The types of arguments by their flags or placeholders; others are text."""
 
 JSON = "--json  print JSON instead of a report\n"
 PLOT = "--plot PICTURE  draw it (PNG, PDF or SVG)\n"
@@ -97,8 +114,6 @@ class Command:
         in braces; then ``...`` for several values, ``!`` for a required flag, ``= WORD`` for a
         default and ``-> NAME`` for the name of the option. Exactly one of the arguments marked by a
         bar must be given.
-    types
-        Types by option, instead of those of the placeholders.
     """
 
     name: str
@@ -106,7 +121,6 @@ class Command:
     help: str
     arguments: str
     description: str | None = None
-    types: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
 
     def add_to(self, commands: Any) -> None:
         """Add the command to a parser."""
@@ -145,12 +159,8 @@ class Command:
         if several:
             own = {"action": "append", "default": []}
             options |= own if flags[0].startswith("-") else {"nargs": "+"}
-        name = options.get("dest", flags[-1].strip("-").replace("-", "_"))
-        kind = self.types.get(name, TYPES.get(shown[0], str))
-        return flags, options | {
-            "type": kind,
-            "metavar": tuple(shown) if len(shown) > 1 else shown[0],
-        }
+        options["type"] = TYPES.get(flags[-1], TYPES.get(shown[0], str))
+        return flags, options | {"metavar": tuple(shown) if len(shown) > 1 else shown[0]}
 
 
 def keywords(options: argparse.Namespace, *names: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -45,14 +44,6 @@ NEEDED = [
     ("spreadsheet_safe", "csv"),
 ]
 """Options, each with the option that it requires."""
-
-
-def _jobs(text: str) -> int:
-    """Parse a number of processes."""
-    number = int(text) if re.fullmatch(r"-?[0-9]{1,5}", text, re.ASCII) else 0
-    if number < -1 or number == 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, or -1, given {text!r}")
-    return number
 
 
 @dataclass
@@ -261,6 +252,5 @@ problems PROBLEM.toml ...
 {JSON}{DATA}""",
         "Design the best channel at each of many epsilons, or find the least epsilon that reaches "
         "a loss, with proof. Problems with one objective make several lines on one picture.",
-        {"jobs": _jobs},
     ),
 )

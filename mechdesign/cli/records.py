@@ -24,7 +24,6 @@ from mechdesign.cli.common import (
     cleared_when_ended,
     errors_in,
     keywords,
-    positive,
     warnings_in_a_line,
 )
 from mechdesign.errors import InputError, choose
@@ -38,33 +37,6 @@ if TYPE_CHECKING:
 
 SECRET_BYTES = 65
 """Bytes of a key file to read: one more than allowed, so that longer keys are rejected."""
-
-
-def _whole(text: str) -> int:
-    """Parse a nonnegative integer."""
-    if not text.isdecimal() or not text.isascii():
-        raise argparse.ArgumentTypeError(f"expected a whole number >= 0, given {text!r}")
-    return int(text)
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Parse column names, quoted as in a CSV file if they contain commas."""
-    import csv
-
-    try:
-        (names,) = csv.reader([text], strict=True)
-    except (ValueError, csv.Error):
-        expected = "names of columns with commas between them"
-        raise argparse.ArgumentTypeError(f"expected {expected}, given {text!r}") from None
-    return tuple(names)
-
-
-def _shares(text: str) -> tuple[float, ...]:
-    """Parse comma-separated numbers strictly between 0 and 1."""
-    found = tuple(map(positive, text.split(",")))
-    if max(found) >= 1:
-        raise argparse.ArgumentTypeError(f"expected numbers above 0 and below 1, given {text!r}")
-    return found
 
 
 def _known(number: float) -> float | None:
@@ -315,7 +287,6 @@ target OUT.csv
 {RECORDS}""",
         "Draw one report for each row of a file (.csv, .tsv, .ndjson, also .gz or .zst; .parquet, "
         ".arrow, .arrows), a folder or a pattern; - is standard input or output.",
-        {"rng": _whole, "keep": _names},
     ),
     Command(
         "estimate",
@@ -331,6 +302,5 @@ source REPORTS.csv
 {PLOT}{TABLE}\
 --unchecked                 read reports of another channel, or that no records explain
 {RECORDS}""",
-        types={"quantiles": _shares},
     ),
 )
