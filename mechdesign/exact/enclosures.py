@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import inf, nextafter
 from typing import Any, NamedTuple, Self
 
-from mechdesign.exact.rationals import (
+from mechdesign.exact import (
     PI,
     exp_lower,
     exp_upper,

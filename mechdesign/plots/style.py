@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mechdesign.errors import InputError
 from mechdesign.sampling import SIMULATION
-from mechdesign.text import printable
+from mechdesign.text import printable, shortened
 from mechdesign.writing.atomic import atomic_file
 
 if TYPE_CHECKING:
@@ -87,8 +87,7 @@ def plain(text: str) -> str:
 
 def short(label: Any) -> str:
     """Return a label as text, truncated if long."""
-    text = printable(label)
-    return plain(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+    return plain(shortened(label, LONGEST))
 
 
 def label_axis(axis: Any, labels: Sequence[Any]) -> None:
