@@ -56,7 +56,15 @@ class Fit:
     iterations: int
 
 
-def likelihood_gap(columns: Columns, share: FloatArray, p: FloatArray) -> float:
+def gradient_of(columns: Columns, share: FloatArray, p: FloatArray) -> FloatArray:
+    """Return the D_x of :func:`likelihood_gap` at p.
+
+    Columns are ``(n_inputs, n_distinct)``, a matrix or a linear operator.
+    """
+    return np.asarray(columns @ (share / (p @ columns)))
+
+
+def likelihood_gap(gradient: FloatArray) -> float:
     """Return ln max_x D_x, an upper bound on the distance of L(p) from its maximum.
 
     With h the shares of the distinct reports, the log-likelihood per report is
@@ -69,15 +77,13 @@ def likelihood_gap(columns: Columns, share: FloatArray, p: FloatArray) -> float:
     D is the gradient of L. As Sum_x p_x D_x = 1, the bound is at least 0, with equality iff p is a
     maximum.
 
-    Columns are ``(n_inputs, n_distinct)``, a matrix or a linear operator.
-
     Examples
     --------
     >>> Q = np.array([[0.75, 0.25], [0.25, 0.75]])
-    >>> likelihood_gap(Q, np.array([0.6, 0.4]), np.array([0.7, 0.3])) < 1e-15
+    >>> likelihood_gap(gradient_of(Q, np.array([0.6, 0.4]), np.array([0.7, 0.3]))) < 1e-15
     True
     """
-    return _gap(_gradient(columns, share, p))
+    return float(np.log(max(float(gradient.max()), 1.0)))
 
 
 def fit(
@@ -90,7 +96,7 @@ def fit(
     """
     wanted, least = _wanted_gap(tolerance, observed), np.inf
     for steps, (p, gradient) in enumerate(_iterates(observed)):
-        gap = _gap(gradient)
+        gap = likelihood_gap(gradient)
         if progress is not None:
             progress(steps, gap)
         if gap <= wanted:
@@ -111,7 +117,7 @@ def _iterates(observed: DistinctReports) -> Iterator[tuple[FloatArray, FloatArra
     for _ in range(EM_CYCLES if use_newton else cycles):
         path = [p]
         for _ in range(2):
-            gradient = _gradient(columns, share, p)
+            gradient = gradient_of(columns, share, p)
             yield p, gradient
             p = p * gradient  # the mean posterior, which is never less likely
             p /= p.sum()
@@ -147,7 +153,7 @@ def _central_path(
     k = len(start)
     p = np.maximum(start, 1e-9)
     p /= p.sum()
-    z = np.maximum(1 - _gradient(columns, share, p), 1e-3)
+    z = np.maximum(1 - gradient_of(columns, share, p), 1e-3)
     for _ in range(MOST_NEWTON):
         outputs = p @ columns
         gradient = columns @ (share / outputs)
@@ -194,14 +200,6 @@ def observed_information(
     half = size[:, None] * U / np.sqrt(s)
     inverse[np.ix_(inside, inside)] = half @ half.T
     return inverse, inside
-
-
-def _gradient(columns: Columns, share: FloatArray, p: FloatArray) -> FloatArray:
-    return np.asarray(columns @ (share / (p @ columns)))
-
-
-def _gap(gradient: FloatArray) -> float:
-    return float(np.log(max(float(gradient.max()), 1.0)))
 
 
 def _step_length(value: FloatArray, step: FloatArray) -> float:
