@@ -199,8 +199,8 @@ def exp_lower(exponent: Fraction) -> Fraction:
     if top < -LARGEST_EXPONENT * bottom:
         return Fraction(0)
     if top < 0:
-        return 1 / _exp(-exponent, up=True)
-    return _exp(exponent if top <= LARGEST_EXPONENT * bottom else LARGEST, up=False)
+        return 1 / _exp(-exponent)[1]
+    return _exp(exponent if top <= LARGEST_EXPONENT * bottom else LARGEST)[0]
 
 
 def exp_upper(exponent: Fraction) -> Fraction:
@@ -220,10 +220,10 @@ def exp_upper(exponent: Fraction) -> Fraction:
     if exponent == 0:
         return Fraction(1)
     if exponent < 0:
-        return 1 / _exp(min(-exponent, LARGEST), up=False)
+        return 1 / _exp(min(-exponent, LARGEST))[0]
     if exponent > LARGEST_EXPONENT:
         raise OverflowError(f"no upper bound on e**{float(exponent)} is kept")
-    return _exp(exponent, up=True)
+    return _exp(exponent)[1]
 
 
 def exp_lower_scaled(exponent: int, bits: int) -> int:
@@ -247,30 +247,23 @@ def exp_lower_scaled(exponent: int, bits: int) -> int:
 
 
 @lru_cache(maxsize=65536)
-def _exp(exponent: Fraction, up: bool) -> Fraction:
-    """Bound e**exponent from above or below, for 0 < exponent <= 4096."""
-    halvings = max(0, math.ceil(exponent).bit_length() + 8)  # the reduced argument is below 2**-8
+def _exp(exponent: Fraction) -> tuple[Fraction, Fraction]:
+    """Bound e**exponent from both sides, for 0 < exponent <= 4096."""
+    halvings = math.ceil(exponent).bit_length() + 8  # the reduced argument is below 2**-8
     bits = PRECISION + 2 * halvings + 32
-    one = 1 << bits
-    top, bottom = exponent.numerator << bits, exponent.denominator << halvings
-    reduced = -(-top // bottom) if up else top // bottom
-    total, term, k = one, one, 0
+    reduced = (exponent.numerator << bits) // (exponent.denominator << halvings)
+    low = term = 1 << bits
+    k = 0
     while term:
         k += 1
-        if up:
-            term = -((-term * reduced) // (k << bits))
-            if term <= 1:  # the rest is a geometric series of ratio below 2**-8
-                total += 4
-                break
-        else:
-            term = term * reduced // (k << bits)
-        total += term
+        term = term * reduced // (k << bits)
+        low += term
+    # each term is low by less than 2 units, and so are the argument and the sum of further terms
+    high = low + 2 * k + 4
     for _ in range(halvings):
-        square = total * total
-        total = -((-square) >> bits) if up else square >> bits
-    extra = total.bit_length() - PRECISION  # significant bits beyond the precision
-    total = -((-total) >> extra) if up else total >> extra
-    return Fraction(total << extra, 1 << bits)
+        low, high = low * low >> bits, -(-high * high >> bits)
+    down, up = low.bit_length() - PRECISION, high.bit_length() - PRECISION
+    return Fraction(low >> down << down, 1 << bits), Fraction(-(-high >> up) << up, 1 << bits)
 
 
 def log_lower(value: Fraction) -> Fraction:
