@@ -183,6 +183,14 @@ def short_text(value: Fraction) -> str:
     return text if len(text) <= 10 else f"{float(value):.6g}"
 
 
+def shortened(value: Fraction, up: bool, bits: int = 160) -> Fraction:
+    """Return a fraction of about ``bits`` significant bits, an upper (``up``) or lower bound."""
+    shift = bits + value.denominator.bit_length() - value.numerator.bit_length()
+    top, bottom = value.numerator << max(shift, 0), value.denominator << max(-shift, 0)
+    whole = -(-top // bottom) if up else top // bottom
+    return Fraction(whole << max(-shift, 0), 1 << max(shift, 0))
+
+
 def exp_lower(exponent: Fraction) -> Fraction:
     """Return a rational lower bound on e**exponent, accurate to 150 bits.
 

@@ -19,6 +19,7 @@ from mechdesign.exact import (
     exp_upper,
     log_lower,
     log_upper,
+    shortened,
     sqrt_lower,
     sqrt_upper,
 )
@@ -145,12 +146,7 @@ class Enclosure:
 
 def _shortened(number: Fraction, *, up: bool) -> Fraction:
     """Return a number rounded down or up to about 200 significant bits, if it has more."""
-    top, bottom = number.numerator, number.denominator
-    if bottom.bit_length() <= BITS:
-        return number
-    shift = max(0, BITS + bottom.bit_length() - abs(top).bit_length())
-    found = -((-top << shift) // bottom) if up else (top << shift) // bottom
-    return Fraction(found, 1 << shift)
+    return shortened(number, up, BITS) if number.denominator.bit_length() > BITS else number
 
 
 def exponential(exponent: Enclosure | Fraction) -> Enclosure:

@@ -46,14 +46,6 @@ def scaled(value: Fraction | int, up: bool = False, bits: int = BITS) -> int:
     return -(-top // bottom) if up else top // bottom
 
 
-def shortened(value: Fraction, up: bool, bits: int = 160) -> Fraction:
-    """Return a fraction of about ``bits`` significant bits, an upper (``up``) or lower bound."""
-    shift = bits + value.denominator.bit_length() - value.numerator.bit_length()
-    top, bottom = value.numerator << max(shift, 0), value.denominator << max(-shift, 0)
-    whole = -(-top // bottom) if up else top // bottom
-    return Fraction(whole << max(-shift, 0), 1 << max(shift, 0))
-
-
 def over_one_denominator(numbers: Iterable[Fraction]) -> tuple[list[int], int]:
     """Return integers over one common denominator, and this denominator."""
     listed = list(numbers)

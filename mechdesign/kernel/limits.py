@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from mechdesign.exact import exp_lower, exp_upper
-from mechdesign.kernel.arithmetic import lattice, need, over_one_denominator, shortened
+from mechdesign.exact import exp_lower, exp_upper, shortened
+from mechdesign.kernel.arithmetic import lattice, need, over_one_denominator
 from mechdesign.kernel.gains import Entropy
 from mechdesign.kernel.generators import ListedRow, Rows, distribution
 from mechdesign.kernel.schema import Kind

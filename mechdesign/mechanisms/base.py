@@ -398,15 +398,3 @@ def held_mass(epsilon: Fraction, on: int, off: int, step: int = 1) -> int:
     odds = exp_lower(epsilon) * on
     exact = odds * WHOLE / (odds + off)
     return int(exact) // step * step
-
-
-def whole_weights(prior: Prior) -> tuple[list[int], int]:
-    """Return integers in the ratios of a prior, and their sum.
-
-    Examples
-    --------
-    >>> whole_weights(Prior(["1/2", "1/3", "1/6"]))
-    ([3, 2, 1], 6)
-    """
-    unit = math.lcm(*(p.denominator for p in prior))
-    return [int(p * unit) for p in prior], unit

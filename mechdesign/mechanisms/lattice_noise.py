@@ -16,12 +16,12 @@ from mechdesign.channel import BITS, Channel
 from mechdesign.domain import Domain, DomainLike
 from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
+from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.mechanisms.base import (
     WHOLE,
     Frequencies,
     Mechanism,
     inputs_of,
-    whole_weights,
 )
 from mechdesign.mechanisms.remap_table import Losses
 from mechdesign.mechanisms.torus_law import TorusLaw
@@ -253,7 +253,7 @@ class LatticeNoise(Mechanism):
 
     def output_distribution(self, prior: Prior) -> tuple[Fraction, ...]:
         """Return the exact distribution of the report, for up to 2048 inputs."""
-        weights, unit = whole_weights(self.fitting_prior(prior))
+        weights, unit = over_one_denominator(self.fitting_prior(prior))
         sums = np.array(weights, dtype=object) @ self._matrix.astype(object)
         return tuple(Fraction(mass, WHOLE * unit) for mass in sums.tolist())
 

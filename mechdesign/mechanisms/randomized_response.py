@@ -14,12 +14,12 @@ from mechdesign.channel import BITS
 from mechdesign.domain import Domain, DomainLike
 from mechdesign.errors import UnsupportedError
 from mechdesign.exact import Exact, exp_lower, short_text
+from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.mechanisms.base import (
     WHOLE,
     held_mass,
     informative,
     inputs_of,
-    whole_weights,
 )
 from mechdesign.mechanisms.set_system import NumberedSets, ScoredMechanism
 from mechdesign.notions import LIP, BlockLDP
@@ -244,7 +244,7 @@ def _masses(prior: Prior, odds: Fraction) -> tuple[list[int], int]:
 
     The largest f_y absorbs the rounding error: all bounds are lower bounds.
     """
-    weights, unit = whole_weights(prior)
+    weights, unit = over_one_denominator(prior)
     top, bottom = odds.numerator, odds.denominator
     # max(P_y, 1 - odds P_y) / (odds - 1), over one denominator
     below = [max(w * bottom, unit * bottom - top * w) for w in weights]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
+from mechdesign.exact import shortened
 from mechdesign.kernel.arithmetic import (
     dot,
     expect,
@@ -15,7 +16,6 @@ from mechdesign.kernel.arithmetic import (
     need,
     over_one_denominator,
     scaled,
-    shortened,
 )
 from tests.kernel.draws import refused
 

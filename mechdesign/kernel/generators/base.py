@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar
 
-from mechdesign.exact import LARGEST_EXPONENT, exp_lower, exp_upper
-from mechdesign.kernel.arithmetic import BITS, lattice, need, scaled, shortened
+from mechdesign.exact import LARGEST_EXPONENT, exp_lower, exp_upper, shortened
+from mechdesign.kernel.arithmetic import BITS, lattice, need, scaled
 from mechdesign.kernel.packed import Places, Weights
 from mechdesign.kernel.schema import Kind
 

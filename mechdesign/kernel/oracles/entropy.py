@@ -18,8 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mechdesign.exact import exp_upper, log_upper
-from mechdesign.kernel.arithmetic import UNIT, expect, need, scaled, shortened
+from mechdesign.exact import exp_upper, log_upper, shortened
+from mechdesign.kernel.arithmetic import UNIT, expect, need, scaled
 from mechdesign.kernel.limits import Information
 from mechdesign.kernel.objectives import Reading
 from mechdesign.kernel.packed import Numbers

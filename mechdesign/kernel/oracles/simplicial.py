@@ -25,8 +25,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mechdesign.exact import exp_lower
-from mechdesign.kernel.arithmetic import dot, need, over_one_denominator, shortened
+from mechdesign.exact import exp_lower, shortened
+from mechdesign.kernel.arithmetic import dot, need, over_one_denominator
 from mechdesign.kernel.generators import Lift
 from mechdesign.kernel.oracles.common import Ask, Found, Source
 from mechdesign.kernel.statement import Statement

@@ -24,8 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from mechdesign.exact import PI, sqrt_lower, sqrt_upper
-from mechdesign.kernel.arithmetic import dot, expect, known, need, shortened
+from mechdesign.exact import PI, shortened, sqrt_lower, sqrt_upper
+from mechdesign.kernel.arithmetic import dot, expect, known, need
 from mechdesign.kernel.gains import Gain, Squares
 from mechdesign.kernel.objectives import Risk
 from mechdesign.kernel.packed import Numbers

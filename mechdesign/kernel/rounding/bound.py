@@ -86,8 +86,8 @@ from math import isqrt
 from typing import Any, TypeVar
 
 from mechdesign.errors import CertificateError
-from mechdesign.exact import LARGEST_EXPONENT, exp_upper, log_lower, log_upper
-from mechdesign.kernel.arithmetic import lattice, need, over_one_denominator, shortened
+from mechdesign.exact import LARGEST_EXPONENT, exp_upper, log_lower, log_upper, shortened
+from mechdesign.kernel.arithmetic import lattice, need, over_one_denominator
 from mechdesign.kernel.generators import Constant, Lift, Ratio
 from mechdesign.kernel.names import Compiled, Domain, ProblemTable, Utility, compile_problem
 from mechdesign.kernel.objectives import ROOT_BITS, Loss, distances, of_integers
