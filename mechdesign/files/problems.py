@@ -121,49 +121,42 @@ def _read(path: AnyPath, make: Callable[[Table, Path], R]) -> R:
         raise error.inside_file(str(file)) from None
 
 
-def _setting(table: Table, folder: Path, *required: str) -> Setting:
+def _setting(table: Table, folder: Path, *required: str, **continuous: Any) -> Setting:
+    """Read a domain, notions and a prior; ``continuous`` are forms of a domain without labels."""
     check_keys(table, "", TABLES, required=("domain", "privacy", *required))
-    domain = read_domain(checked(table["domain"], dict, "domain"), folder)
-    privacy = _privacy(table["privacy"], domain, folder)
-    prior = (
-        _prior(checked(table["prior"], dict, "prior"), domain, folder) if "prior" in table else None
-    )
+    domain: Any = read_domain(checked(table["domain"], dict, "domain"), folder, **continuous)
+    inputs = domain if isinstance(domain, Domain) else Domain.range(1)
+    privacy, prior = _privacy(table["privacy"], inputs, folder), None
+    if "prior" in table:
+        law: Any = read_law if isinstance(domain, Interval) else read_plane_law
+        section = checked(table["prior"], dict, "prior")
+        labels = isinstance(domain, Domain)
+        prior = _prior(section, domain, folder) if labels else law(section, folder)
     return Setting(domain, tuple(privacy), prior)
 
 
 def _problem(table: Table, folder: Path) -> AnyProblem:
     """Read a problem on labels, an interval or a box."""
-    given = table.get("domain")
     own: dict[str, Any] = {
         "title": checked(table.get("title", ""), str, "title"),
         "source": checked(table.get("source", ""), str, "source"),
     }
     if "expected" in table:
         own["expected"] = _expected(checked(table["expected"], dict, "expected"))
-    if isinstance(given, dict) and {"interval", "box"} & set(given):
-        form, nothing = one_form(given, "domain", ("interval", "box")), Domain.range(1)
-        with inside("domain"):
-            domain = (Interval.of if form == "interval" else Box.of)(given[form])
-        known = [key for key in TABLES if key != "outputs"]
-        check_keys(table, "", known, required=("domain", "privacy", "utility"))
-        law = read_law if form == "interval" else read_plane_law
-        own["prior"] = (
-            law(checked(table["prior"], dict, "prior"), folder) if "prior" in table else None
-        )
-        privacy = _privacy(table["privacy"], nothing, folder)
-        utility = _utility(checked(table["utility"], dict, "utility"), nothing, None, folder)
-        return ContinuousProblem(domain, privacy, utility, **own)
-    setting = _setting(table, folder, "utility")
-    outputs = None
-    if "outputs" in table:
+    setting, outputs = _setting(table, folder, "utility", interval=Interval.of, box=Box.of), None
+    on_labels = isinstance(setting.domain, Domain)
+    if not on_labels:
+        check_keys(table, "", [key for key in TABLES if key != "outputs"])
+    elif "outputs" in table:
         section = table_of(checked(table["outputs"], dict, "outputs"), "outputs", ("values",))
-        outputs = checked(section["values"], list, "outputs.values")
-    utility = _utility(checked(table["utility"], dict, "utility"), setting.domain, outputs, folder)
-    own |= {"prior": setting.prior, "outputs": outputs}
-    return Problem(setting.domain, setting.privacy, utility, **own)
+        own["outputs"] = outputs = checked(section["values"], list, "outputs.values")
+    inputs = setting.domain if on_labels else Domain.range(1)
+    utility = _utility(checked(table["utility"], dict, "utility"), inputs, outputs, folder)
+    kind: Callable[..., AnyProblem] = Problem if on_labels else ContinuousProblem
+    return kind(setting.domain, setting.privacy, utility, prior=setting.prior, **own)
 
 
-def read_domain(section: Table, folder: Path | None = None) -> Domain:
+def read_domain(section: Table, folder: Path | None = None, **others: Any) -> Domain:
     """Read a ``[domain]`` table; ``folder`` is the base of files of points."""
     forms: dict[str, Callable[[Any], Domain]] = {
         "values": lambda given: Domain(checked(given, list, "values")),
@@ -171,7 +164,8 @@ def read_domain(section: Table, folder: Path | None = None) -> Domain:
         "grid": lambda given: Domain.grid(**table_of(given, "grid", GRID, "spacing")),
         "points": lambda given: _points(given, folder),
     }
-    return read_form(section, "domain", forms)
+    domain: Domain = read_form(section, "domain", {**forms, **others})
+    return domain
 
 
 def _points(given: Any, folder: Path | None) -> Domain:

@@ -61,9 +61,9 @@ source = ["x"]
 domain = ["a", "b"] | without domain
   domain: expected a table [domain], given ['a', 'b']
 [domain] values = ["a", "b", "c"] | size = 3
-  domain: needs exactly one of values, size, grid, points; it has values and size
+  domain: needs exactly one of values, size, grid, points, interval, box; it has values and size
 [domain]
-  domain: needs exactly one of values, size, grid, points; it has none
+  domain: needs exactly one of values, size, grid, points, interval, box; it has none
 [domain] value = ["a"]
   domain.value: expected one of…, given 'value'; did you mean 'values'?
 [domain] values = ["a", "b", "a"]
