@@ -123,8 +123,8 @@ def _iterates(observed: DistinctReports) -> Iterator[tuple[FloatArray, FloatArra
             p /= p.sum()
             path.append(p)
         ahead = _extrapolated(*path)
-        likelihoods = (share @ np.log(law @ columns) for law in (ahead, p))
-        p = ahead if next(likelihoods) > next(likelihoods) else p
+        if share @ np.log(ahead @ columns) > share @ np.log(p @ columns):
+            p = ahead
     if use_newton:
         yield from _central_path(observed.matrix, share, p)
 
