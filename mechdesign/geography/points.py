@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -141,8 +140,8 @@ class NearestPoint:
         if pair is None:
             return None
         first, second = abs(float(pair[1])), abs(float(pair[2]))
-        most = (90, 180) if self._on_earth else (sys.float_info.max,) * 2
-        return pair if first <= most[0] and second <= most[1] else None
+        inside = first <= 90 and second <= 180 if self._on_earth else max(first, second) < math.inf
+        return pair if inside else None
 
     def _decide(self, pair: re.Match[str], here: tuple[float, ...], within: float) -> int:
         """Return the nearest of the points within a distance in doubles."""
