@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import inf, nextafter
 from typing import Any, NamedTuple, Self
 
-from mechdesign.exact import (
+from mechdesign.exact.rationals import (
     PI,
     exp_lower,
     exp_upper,
