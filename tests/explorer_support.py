@@ -14,18 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mechdesign import Problem
-from mechdesign.notions import (
-    LDP,
-    LIP,
-    PML,
-    AsymmetricLift,
-    BlockLDP,
-    ContextAwareLDP,
-    HighLowLDP,
-    MetricPrivacy,
-    Notion,
-)
+import mechdesign as md
+from mechdesign.notions import Notion
 
 EXPLORER = Path(__file__).parents[1] / "docs" / "explorer"
 HARNESS = EXPLORER / ".tests" / "node.mjs"
@@ -62,7 +52,7 @@ def in_node(tasks: list[dict[str, Any]]) -> list[Any]:
     return results
 
 
-def stated(problem: Problem) -> dict[str, Any]:
+def stated(problem: md.Problem) -> dict[str, Any]:
     """Return a problem as the page holds it."""
     table = problem.to_table()
     (privacy,) = table["privacy"]
@@ -74,24 +64,24 @@ def a_notion(draw: random.Random, size: int, budgets: Sequence[str]) -> Notion:
     epsilon = draw.choice(budgets)
     kind = draw.randrange(9)
     if kind == 0:
-        return LDP(epsilon)
+        return md.LDP(epsilon)
     if kind == 1:
-        return LIP(epsilon)
+        return md.LIP(epsilon)
     if kind == 2:
-        return PML(epsilon)
+        return md.PML(epsilon)
     if kind == 3:
-        return AsymmetricLift(lower=draw.choice(["0.4", "1", "inf"]), upper=epsilon)
+        return md.AsymmetricLift(lower=draw.choice(["0.4", "1", "inf"]), upper=epsilon)
     if kind == 4:
-        return HighLowLDP(epsilon, sensitive=list(range(draw.randint(1, size))))
+        return md.HighLowLDP(epsilon, sensitive=list(range(draw.randint(1, size))))
     if kind == 5:
         cut = draw.randint(1, size - 1)
-        return BlockLDP(epsilon, blocks=[list(range(cut)), list(range(cut, size))])
+        return md.BlockLDP(epsilon, blocks=[list(range(cut)), list(range(cut, size))])
     if kind == 6:
-        return MetricPrivacy(epsilon, "absolute")
+        return md.MetricPrivacy(epsilon, "absolute")
     if kind == 7:
         table = [[abs(x - z) ** 0.5 for z in range(size)] for x in range(size)]
-        return MetricPrivacy(epsilon, np.round(table, 3).tolist())
+        return md.MetricPrivacy(epsilon, np.round(table, 3).tolist())
     matrix: list[list[Any]] = [
         [draw.choice([0.5, 1, 2, "inf", epsilon]) for _ in range(size)] for _ in range(size)
     ]
-    return ContextAwareLDP(matrix)
+    return md.ContextAwareLDP(matrix)

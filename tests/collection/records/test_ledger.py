@@ -18,15 +18,12 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+import mechdesign as md
 import mechdesign.writing.atomic as atomic
 from mechdesign.accounting.channel_leakage import leakages
 from mechdesign.accounting.composition import compose
-from mechdesign.channel import Channel
 from mechdesign.cli import main
 from mechdesign.collection.ledger import Draw, Leakage, Ledger, add_draw, read_ledger
-from mechdesign.domain import Domain
-from mechdesign.errors import InputError, RepeatedDrawWarning
-from mechdesign.files import save
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 from tests.cli_support import Run
 from tests.mechanisms_support import block_randomized_response
@@ -34,7 +31,7 @@ from tests.records_support import privatize_file, save as save_table
 from tests.strategies import examples
 
 WARNER, TRUTH, OTHER = (
-    Channel.from_matrix([[p, q], [q, p]], inputs=["yes", "no"], outputs=["yes", "no"])
+    md.Channel.from_matrix([[p, q], [q, p]], inputs=["yes", "no"], outputs=["yes", "no"])
     for p, q in (("3/4", "1/4"), (1, 0), ("2/3", "1/3"))
 )
 
@@ -42,12 +39,12 @@ WARNER, TRUTH, OTHER = (
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    save(WARNER, "channel.json")
+    md.save(WARNER, "channel.json")
     save_table(tmp_path / "in.csv", {"a": ["yes", "no", "no"], "name": ["A", "B", "C"]})
     return tmp_path
 
 
-def draw(source: str = "in.csv", channel: Channel = WARNER, **options: Any) -> None:
+def draw(source: str = "in.csv", channel: md.Channel = WARNER, **options: Any) -> None:
     privatize_file(channel, source, "out.csv", "a", ledger="ledger.sqlite", **options)
 
 
@@ -80,9 +77,9 @@ def test_a_second_draw_for_the_same_records_warns(
 ) -> None:
     draw()
     save_table(folder / f"again.{ending}", again)
-    with pytest.warns(RepeatedDrawWarning, match="drawn for 1 time before, last at 20.*Z"):
+    with pytest.warns(md.RepeatedDrawWarning, match="drawn for 1 time before, last at 20.*Z"):
         draw(f"again.{ending}", OTHER)
-    with pytest.warns(RepeatedDrawWarning, match="drawn for 2 times before"):
+    with pytest.warns(md.RepeatedDrawWarning, match="drawn for 2 times before"):
         draw()
     first, second, third = read_ledger("ledger.sqlite").draws
     assert first.records == second.records == third.records
@@ -97,7 +94,7 @@ def test_other_records_are_other_records_and_rows_that_are_dropped_are_none(fold
         ("none", ["maybe"], False),
     ):
         save_table(folder / f"{name}.csv", {"a": cells})
-        with pytest.warns(RepeatedDrawWarning) if again else contextlib.nullcontext():
+        with pytest.warns(md.RepeatedDrawWarning) if again else contextlib.nullcontext():
             draw(f"{name}.csv", unknown="drop")
     first, second, third = read_ledger("ledger.sqlite").draws
     assert first.records == third.records != second.records
@@ -117,8 +114,8 @@ def test_a_warning_taken_for_an_error_stops_the_draw(folder: Path) -> None:
     draw()
     before, ledger = Path("out.csv").read_bytes(), Path("ledger.sqlite").read_bytes()
     with warnings.catch_warnings():
-        warnings.simplefilter("error", RepeatedDrawWarning)
-        with pytest.raises(RepeatedDrawWarning):
+        warnings.simplefilter("error", md.RepeatedDrawWarning)
+        with pytest.raises(md.RepeatedDrawWarning):
             draw()
     assert Path("out.csv").read_bytes() == before
     assert Path("ledger.sqlite").read_bytes() == ledger
@@ -133,7 +130,7 @@ def test_the_draw_is_recorded_before_the_reports_appear(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(atomic, "_mode", fail)
-    with pytest.raises(InputError, match="No space left"):
+    with pytest.raises(md.InputError, match="No space left"):
         draw()
     assert not Path("out.csv").exists()
     assert len(read_ledger("ledger.sqlite").draws) == 1
@@ -141,10 +138,10 @@ def test_the_draw_is_recorded_before_the_reports_appear(
 
 def test_without_its_ledger_nothing_is_drawn(folder: Path) -> None:
     """A simulation has none."""
-    with pytest.raises(InputError, match="ledger: expected none for a simulation"):
+    with pytest.raises(md.InputError, match="ledger: expected none for a simulation"):
         draw(rng=1)
     Path("ledger.sqlite").mkdir()
-    with pytest.raises(InputError):
+    with pytest.raises(md.InputError):
         draw()
     assert not Path("out.csv").exists()
 
@@ -153,7 +150,7 @@ def test_without_its_ledger_nothing_is_drawn(folder: Path) -> None:
 def test_a_ledger_is_a_file_of_its_own(name: str, folder: Path) -> None:
     Path("link").symlink_to("in.csv")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(InputError, match="this file is also read"):
+    with pytest.raises(md.InputError, match="this file is also read"):
         privatize_file("channel.json", "in.csv", "out.csv", "a", ledger=name)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
@@ -213,7 +210,7 @@ def test_sums_beyond_floats_are_infinite(nats: str) -> None:
 
 
 def test_a_notion_adds_up_under_the_same_parameters_only(folder: Path) -> None:
-    cells = GeneralizedRandomizedResponse(Domain(range(5)), 1)
+    cells = GeneralizedRandomizedResponse(md.Domain(range(5)), 1)
     add_draw("l", cells, {"0": 2, "1": 1})
     add_draw("l", WARNER, {"yes": 1})
     total = read_ledger("l")
@@ -298,7 +295,7 @@ def test_a_damaged_ledger_is_refused_in_one_line_before_anything_is_drawn(
     else:
         file.write_bytes(file.read_bytes()[:5000] if damage == "cut off" else b'{"key": "secret"}')
     for act in (lambda: read_ledger("ledger.sqlite"), draw):
-        with pytest.raises(InputError, match=r"ledger\.sqlite") as caught:
+        with pytest.raises(md.InputError, match=r"ledger\.sqlite") as caught:
             act()
         assert "secret" not in str(caught.value)
     assert not Path("out.csv").exists()
@@ -310,7 +307,7 @@ def test_a_locked_ledger_is_a_one_line_error(folder: Path, monkeypatch: pytest.M
     draw()
     with closing(sqlite3.connect("ledger.sqlite", isolation_level=None)) as database:
         database.execute("BEGIN IMMEDIATE")
-        with pytest.raises(InputError, match="can be read and written, given a locked"):
+        with pytest.raises(md.InputError, match="can be read and written, given a locked"):
             add_draw("ledger.sqlite", WARNER, {"yes": 1})
     assert len(read_ledger("ledger.sqlite").draws) == 1
 
