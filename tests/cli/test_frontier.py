@@ -151,11 +151,22 @@ def test_problems_that_do_not_fit_are_refused(folder: Path, refused: Run) -> Non
     )
 
 
-def pressing(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Let the user press Ctrl-C after two designs; return their count."""
-    designed = [0]
-
-    real = design_module.designed
+@pytest.mark.parametrize(
+    ("words", "ended"),
+    [
+        ("ldp.toml ldp.toml --epsilon 1,2,3 --csv out.csv", ": 2 of 3 budgets are designed"),
+        (
+            "ldp.toml ldp.toml --epsilon 1,2",
+            " before any budget was designed",
+        ),  # of the second problem
+        ("ldp.toml --epsilon 1,2 --reach 0.1", " before a budget was found that reaches the loss"),
+    ],
+)
+def test_ctrl_c_leaves_what_is_finished(
+    words: str, ended: str, folder: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user presses it after two designs."""
+    designed, real = [0], design_module.designed
 
     def pressed(*asked: Any) -> Any:
         designed[0] += 1
@@ -164,39 +175,15 @@ def pressing(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return real(*asked)
 
     monkeypatch.setattr("mechdesign.designs.design.designed", pressed)
-    return designed
-
-
-def test_ctrl_c_prints_and_writes_finished_budgets(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pressing(monkeypatch)
-    asked = ["--epsilon", "1,2,3", "--csv", "out.csv", "--json"]
-    assert main(["frontier", "ldp.toml", "ldp.toml", *asked]) == 130
+    assert main(["frontier", *words.split(), "--json"]) == 130
     out, err = capsys.readouterr()
-    assert err == "ldp.toml: interrupted: 2 of 3 budgets are designed\n"
+    assert err == f"ldp.toml: interrupted{ended}\n"
     (found,) = json.loads(out)["frontiers"]
     assert [point["epsilon"] for point in found["points"]] == [1, 2]
-    assert found["ended"] == "interrupted: 2 of 3 budgets are designed"
-    assert len(Path("out.csv").read_text(encoding="utf-8").splitlines()) == 3
-
-
-def test_ctrl_c_leaves_the_problems_that_are_finished(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    designed = pressing(monkeypatch)
-    assert main(["frontier", "ldp.toml", "ldp.toml", "--epsilon", "1,2", "--json"]) == 130
-    out, err = capsys.readouterr()
-    assert err == "ldp.toml: interrupted before any budget was designed\n"
-    (found,) = json.loads(out)["frontiers"]
-    assert len(found["points"]) == 2
-    designed[0] = 0
-    assert main(["frontier", "ldp.toml", "--epsilon", "1,2", "--reach", "0.1", "--json"]) == 130
-    out, err = capsys.readouterr()
-    assert err == "ldp.toml: interrupted before a budget was found that reaches the loss\n"
-    (found,) = json.loads(out)["frontiers"]
-    assert len(found["points"]) == 2
-    assert found["reach"] is None
+    assert found.get("reach") is None
+    if "--csv" in words:
+        assert found["ended"] == f"interrupted{ended}"
+        assert len(Path("out.csv").read_text(encoding="utf-8").splitlines()) == 3
 
 
 def test_a_folder_of_certificates_is_filled_and_used(
