@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mechdesign.cli import explore, main
+from mechdesign.cli import explore
 from mechdesign.cli.explore import PageServer, page_folder
 from mechdesign.errors import InputError
 from tests.cli_support import Run
@@ -99,7 +99,7 @@ def test_nothing_is_given_where_nothing_was_named(page: Path) -> None:
 
 
 def test_a_problem_and_a_channel_are_given_as_the_page_reads_them(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Run
 ) -> None:
     given: list[bytes | None] = []
 
@@ -110,13 +110,10 @@ def test_a_problem_and_a_channel_are_given_as_the_page_reads_them(
 
     monkeypatch.setattr(explore, "PageServer", Ended)
     channel = tmp_path / "channel.json"
-    assert main(["solve", str(RARE_DISEASE), "-o", str(channel)]) == 0
-    capsys.readouterr()
+    printed("solve", str(RARE_DISEASE), "-o", str(channel))
     for file in (RARE_DISEASE, channel):
-        assert main(["explore", str(file), "--no-browser"]) == 0
-    output = capsys.readouterr()
-    assert output.err == ""
-    assert output.out.count("explorer at http://127.0.0.1:") == 2
+        told = printed("explore", str(file), "--no-browser")
+        assert told.count("explorer at http://127.0.0.1:") == 1
     problem, document = (json.loads(found or b"") for found in given)
     assert problem["title"] == "Survey of a rare disease"
     assert problem["problem"] == document["problem"]

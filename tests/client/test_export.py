@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import mechdesign as md
-from mechdesign.cli import main
 from mechdesign.client import LANGUAGES, client_table, export_client
+from tests.cli_support import Run
 from tests.strategies import examples
 
 FILES = {
@@ -89,11 +89,13 @@ def test_the_digest_is_that_of_the_list_of_labels(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("language", [None, *LANGUAGES])
-def test_the_command_writes_what_was_asked_for(language: str | None, tmp_path: Path) -> None:
+def test_the_command_writes_what_was_asked_for(
+    language: str | None, tmp_path: Path, printed: Run
+) -> None:
     channel = md.Channel.from_matrix([[1, 0], [0, 1]], inputs=["</script>", "b"])
     saved(channel, tmp_path)
     words = [] if language is None else ["--language", language]
-    assert main(["export", str(tmp_path / "file.json"), "--client", f"{tmp_path}/out", *words]) == 0
+    printed("export", str(tmp_path / "file.json"), "--client", f"{tmp_path}/out", *words)
     wanted = [name for key in FILES if language in (None, key) for name in FILES[key]]
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert written == {*wanted, "vectors.txt"}
@@ -114,20 +116,17 @@ def test_the_command_writes_what_was_asked_for(language: str | None, tmp_path: P
     ],
     ids=["subsets", "noise", "a product of channels"],
 )
-def test_what_clients_do_not_draw_is_refused(
-    drawn: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_clients_do_not_draw_is_refused(drawn: object, tmp_path: Path, refused: Run) -> None:
     saved(drawn, tmp_path)
-    assert main(["export", str(tmp_path / "file.json"), "--client", f"{tmp_path}/out"]) == 2
-    assert "client: expected" in capsys.readouterr().err
+    words = ["export", str(tmp_path / "file.json"), "--client", f"{tmp_path}/out"]
+    assert "client: expected" in refused(*words)
     assert not (tmp_path / "out").exists()
 
 
-def test_wrong_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_input_is_one_line(tmp_path: Path, refused: Run) -> None:
     saved(md.Channel.from_matrix([[1]]), tmp_path)
     with pytest.raises(md.InputError, match="language: expected"):
         export_client(md.load_mechanism(tmp_path / "file.json"), tmp_path, ["rust"])
     (tmp_path / "file").write_text("")
-    path = str(tmp_path / "file.json")
-    assert main(["export", path, "--client", str(tmp_path / "file")]) == 2
-    assert "a folder that can be made" in capsys.readouterr().err
+    words = ["export", str(tmp_path / "file.json"), "--client", str(tmp_path / "file")]
+    assert "a folder that can be made" in refused(*words)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from mechdesign import InputError, Prior, load_problem
-from mechdesign.cli import main
 from mechdesign.files import data_folder
 from mechdesign.files.problems import load_setting
 from mechdesign.files.reading import reading_from
+from tests.cli_support import Run
 
 PROBLEM = """
 [domain]
@@ -136,14 +136,13 @@ def test_more_folders_are_allowed_by_the_reader(home: Path) -> None:
 
 
 def test_more_folders_are_allowed_from_the_command_line(
-    home: Path, capsys: pytest.CaptureFixture[str]
+    home: Path, printed: Run, refused: Run
 ) -> None:
     words = ["solve", str(problem(home, "../other/x.csv"))]
-    assert main(words) == 2
-    assert "--allow-path FOLDER" in capsys.readouterr().err
-    assert main([*words, "--allow-path", str(home / "data"), "--allow-path", str(home)]) == 0
-    assert main([*words, "--allow-path", str(home / "nowhere")]) == 2
-    assert capsys.readouterr().err.startswith("--allow-path: expected a folder")
+    assert "--allow-path FOLDER" in refused(*words)
+    assert printed(*words, "--allow-path", str(home / "data"), "--allow-path", str(home))
+    line = refused(*words, "--allow-path", str(home / "nowhere"))
+    assert line.startswith("--allow-path: expected a folder")
 
 
 LETTERS = '["a", "b", "c"]'

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from mechdesign.cli import main
 from mechdesign.files.listing import UnprovedError, listing
 from mechdesign.kernel.arithmetic import UNIT
+from tests.cli_support import Run
 from tests.kernel.honest import document_of, draw_document
 
 
@@ -67,7 +67,7 @@ def numbers_of(lines: list[str], key: str) -> list[str]:
 
 @pytest.mark.parametrize("seed", range(0, 40, 4))
 def test_that_the_command_writes_what_the_file_states(
-    seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    seed: int, tmp_path: Path, printed: Run, refused: Run
 ) -> None:
     document = draw_document(seed)
     text = listed(document)
@@ -75,12 +75,11 @@ def test_that_the_command_writes_what_the_file_states(
     document["bound"] = document["value"]  # refused by `verify`: nothing is decided here
     saved.write_text(json.dumps(document))
     if text is None:
-        assert main(["export", str(saved), "--listing"]) == 1
-        assert f"{saved}: no listing: " in capsys.readouterr().err
+        line = refused("export", str(saved), "--listing", status=1)
+        assert line.startswith(f"{saved}: no listing: ")
         return
-    assert main(["export", str(saved), "--listing", str(target)]) == 0
-    assert main(["export", str(saved), "--listing"]) == 0
-    assert capsys.readouterr().out == target.read_text()
+    printed("export", str(saved), "--listing", str(target))
+    assert printed("export", str(saved), "--listing") == target.read_text()
     lines = target.read_text().splitlines()
     channel, rows = document["channel"], document["channel"]["numerators"]
     assert numbers_of(lines, "inputs") == [str(len(rows))]
