@@ -154,9 +154,7 @@ def shown_things() -> list[Any]:
     problem = Problem(inputs, md.LIP(1), md.HammingLoss(), prior=[0.4, 0.6], title=HOSTILE)
     solution = md.design(problem)
     return [
-        problem,
-        solution,
-        solution.channel,
+        *(problem, solution, solution.channel),
         md.estimate(solution.channel, counts=[60, 40]),
         md.estimation.survey(solution.channel, md.reports.Tally.of([60, 40]), HOSTILE),
         md.accounting.leakages(solution.channel, problem.prior),

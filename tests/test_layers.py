@@ -70,14 +70,7 @@ AT_HOME: dict[str, set[str]] = {
 }
 """Where a package may be named; none means nowhere."""
 
-ON_DEMAND = {
-    "cryptography",
-    "cvxpy",
-    "joblib",
-    "matplotlib",
-    "pandas",
-    "tqdm",
-}
+ON_DEMAND = {"cryptography", "cvxpy", "joblib", "matplotlib", "pandas", "tqdm"}
 """Packages that are slow to import: inside functions only. So is pyarrow, but it is named only in
 ``collection/records``, which is imported inside functions itself."""
 
@@ -311,7 +304,7 @@ def modules_used(start: str) -> set[str]:
 def test_what_proves_privacy_can_be_read_without_what_proves_optimality() -> None:
     """Whoever audits privacy reads the statement, its generators, its limits, and ``exact``."""
     used = modules_used("mechdesign.kernel.statement")
-    proofs = (
+    proofs = [
         "certificate",
         "proof",
         "linearizations",
@@ -319,7 +312,7 @@ def test_what_proves_privacy_can_be_read_without_what_proves_optimality() -> Non
         "relaxations",
         "claims",
         "verify",
-    )
+    ]
     assert not [n for n in used if n.startswith(tuple(f"mechdesign.kernel.{p}" for p in proofs))]
 
 

@@ -144,15 +144,9 @@ def test_repair_makes_any_input_private(problem: md.Problem, data: Any) -> None:
 @pytest.mark.parametrize(
     "Q",
     [
+        *(np.ones(shape) for shape in ((3, 0), 3, (2, 3), (4, 3), (3, 3, 3))),
+        *(np.full((3, 3), entry) for entry in (1j, None, "1")),
         None,
-        np.zeros((3, 0)),
-        np.ones(3),
-        np.ones((2, 3)),
-        np.ones((4, 3)),
-        np.ones((3, 3, 3)),
-        np.ones((3, 3)) * 1j,
-        np.full((3, 3), None),
-        np.full((3, 3), "1"),
     ],
     ids=range(9),
 )

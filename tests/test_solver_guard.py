@@ -53,21 +53,8 @@ def test_numbers_of_the_right_shape_arrive_as_they_are(numbers: list[float]) -> 
     assert checked("a solver", numbers, (len(numbers),)).tolist() == numbers
 
 
-WRONG: list[Any] = [
-    None,
-    [],
-    [1.0],
-    [1.0, 2.0, 3.0],
-    [[1.0, 2.0]],
-    [1.0, [2.0]],
-    [1.0, float("nan")],
-    [1.0, float("inf")],
-    [1.0, -float("inf")],
-    [1.0, 1e300],
-    [1.0, 2.0j],
-    ["1.0", "2.0"],
-    [1.0, None],
-]
+WRONG: list[Any] = [None, [], [1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]], ["1.0", "2.0"]]
+WRONG += [[1.0, other] for other in ([2.0], np.nan, np.inf, -np.inf, 1e300, 2.0j, None)]
 
 
 @pytest.mark.parametrize("found", WRONG, ids=repr)

@@ -21,6 +21,7 @@ OVERRIDES = [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 STEERING = [chr(n) for n in [*range(0x20), *range(0x7F, 0xA0), *OVERRIDES] if chr(n) != "\n"]
 
 
+@settings(max_examples=50)
 @given(st.text())
 def test_no_steering_character_is_left_and_json_means_the_same(text: str) -> None:
     shown = visible(text)
@@ -137,8 +138,6 @@ COMMANDS = [
     "leakage --ledger ledger",
     "leakage --ledger forged.json",
     "leakage --ledger @",
-    "solve problem.toml -o @.json --key @",
-    "verify channel.json --key @",
 ]
 """Command lines; @ stands for untrusted text."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import gzip
 import os
 import re
@@ -86,13 +85,6 @@ def test_bytes_that_are_no_text_are_refused_by_their_line(chunk: int, folder: Pa
     )
     message = "in.csv: line 502: expected text in UTF-8, given other bytes"
     assert refused(folder, folder / "in.csv", chunk=chunk) == message
-
-
-def test_letters_beyond_ascii_are_text(folder: Path) -> None:
-    channel = identity(["é", "日本"])
-    save(folder / "in.csv", {"Ü": ["é", "日本", "é"]})
-    privatize_file(channel, folder / "in.csv", folder / "out.csv", "Ü")
-    assert load(folder / "out.csv") == {"Ü": ["é", "日本", "é"]}
 
 
 def test_a_damaged_archive_is_refused(folder: Path) -> None:
@@ -220,15 +212,12 @@ def test_sources_that_are_no_records(folder: Path) -> None:
 
 
 def test_long_cells_are_read_up_to_a_limit(folder: Path) -> None:
-    long, limit = "z" * 200_000, csv.field_size_limit()
+    long = "z" * 200_000
     source = save(folder / "in.csv", {"a": ["x"], "b": [long]})
     privatize_file(identity(["x"]), source, folder / "long.csv", "a", keep=["b"])
     assert (folder / "long.csv").read_text(encoding="utf-8") == f"a,b\nx,{long}\n"
-    assert csv.field_size_limit() == limit
-    (folder / "long.csv").unlink()
     save(folder / "in.csv", {"a": ["x"], "b": [long * 30]})
     assert "in.csv: line 2: expected cells" in refused(folder, folder / "in.csv")
-    assert csv.field_size_limit() == limit
 
 
 # policies
@@ -250,7 +239,8 @@ def test_policies_are_the_users_choice(
     target, options = tmp_path / "out.csv", {"keep": ["id"], "chunk": chunk}
     policies = {"unknown": unknown, "missing": missing}
     done = privatize_file(identity(["x", "y"]), source, target, "a", **options, **policies)
-    became = [_policy(cell, unknown, missing) for cell in cells]
+    known = {"x": "map:x", "y": "map:y", " ": missing, None: missing}
+    became = [known.get(cell, unknown) for cell in cells]
     sent = [policy.removeprefix("map:").strip() for policy in became if policy != "drop"]
     ids = [n for n, policy in zip("123456", became, strict=True) if policy != "drop"]
     assert load(target) == {"a": sent, "id": ids}
@@ -263,33 +253,29 @@ def test_policies_are_the_users_choice(
     assert "1 cell: " in repr(done)
 
 
-def _policy(cell: str | None, unknown: str, missing: str) -> str:
-    """Return what becomes of a cell, as the label that stands for it."""
-    if cell in ("x", "y"):
-        return f"map:{cell}"
-    return unknown if cell and cell.strip() else missing
-
-
 def test_only_one_of_two_policies_may_let_a_cell_pass(folder: Path) -> None:
     save(folder / "in.csv", {"a": ["x", "", "no"]})
     assert "line 3" in refused(folder, folder / "in.csv", unknown="drop")
     assert "line 4" in refused(folder, folder / "in.csv", missing="drop")
 
 
-def test_an_empty_label_is_no_missing_value(tmp_path: Path) -> None:
-    channel = identity(["", "x"])
-    save(tmp_path / "in.csv", {"a": ["x", "", " "]})
-    done = privatize_file(channel, tmp_path / "in.csv", tmp_path / "out.csv", "a", missing="drop")
+@pytest.mark.parametrize(
+    ("labels", "cells"), [(["", "x"], ["x", "", " "]), (["é", "日本"], ["é", "日本", "é"])]
+)
+def test_an_empty_label_is_no_missing_value_and_letters_beyond_ascii_are_text(
+    labels: list[str], cells: list[str], folder: Path
+) -> None:
+    channel, (source, target) = identity(labels), (folder / name for name in ("in.csv", "out.csv"))
+    done = privatize_file(channel, save(source, {"Ü": cells}), target, "Ü", missing="drop")
     assert done.reports == 3
-    assert load(tmp_path / "out.csv") == {"a": ["x", "", ""]}
-    assert tally_file(channel, tmp_path / "out.csv", "a").counts.tolist() == [2, 1]
+    assert load(target) == {"Ü": [cell.strip() for cell in cells]}
+    assert sorted(tally_file(channel, target, "Ü").counts.tolist()) == [1, 2]
 
 
 def test_labels_that_read_alike_are_refused(folder: Path) -> None:
-    channel = identity([1, "1"])
     save(folder / "in.csv", {"a": ["1"]})
     with pytest.raises(InputError, match="have the same text"):
-        privatize_file(channel, folder / "in.csv", folder / "out.csv", "a")
+        privatize_file(identity([1, "1"]), folder / "in.csv", folder / "out.csv", "a")
 
 
 CELLS = st.one_of(
