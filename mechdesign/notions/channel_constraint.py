@@ -69,11 +69,16 @@ class ChannelConstraint:
             return unit.moved(epsilon, Fraction(0))
         return replace(unit, limit=unit.limit + epsilon)
 
+    @cached_property
+    def _stated(self) -> list[Limit]:
+        """The limits at the epsilon."""
+        return [self._at(unit, self.epsilon) for unit in self.units]
+
     def violation(self, columns: Columns) -> str | None:
         """Return a limit that integer columns violate, exactly; None if there is none."""
         whole, sums = sum(column[0] for column in columns), dict[int, Any]()
-        for n, unit in enumerate(self.units):
-            if not self._at(unit, self.epsilon).holds(columns, whole, sums):
+        for n, limit in enumerate(self._stated):
+            if not limit.holds(columns, whole, sums):
                 return f"{self.name} limit {n}"
         return None
 
@@ -119,8 +124,8 @@ class ChannelConstraint:
     def _parts(self) -> list[tuple[int, int, ListedRow]]:
         """The limit, the number and the row of each part, at epsilon."""
         found = []
-        for j, unit in enumerate(self.units):
-            parts = enumerate(cast(Gauge, self._at(unit, self.epsilon)).parts)
+        for j, limit in enumerate(self._stated):
+            parts = enumerate(cast(Gauge, limit).parts)
             found += [(j, n, part) for n, part in parts if n or part != NOTHING]
         return found
 
@@ -155,10 +160,9 @@ class ChannelConstraint:
 
     def limits(self) -> FloatArray:
         """Return the limits, ``(n_limits,)``."""
-        stated = [self._at(unit, self.epsilon) for unit in self.units]
         if not self.is_linear:
-            return np.array([float(limit.limit) for limit in stated])
-        gauges = cast("list[Gauge]", stated)
+            return np.array([float(limit.limit) for limit in self._stated])
+        gauges = cast("list[Gauge]", self._stated)
         most = np.array([math.exp(g.exponent) * float(g.limit) for g in gauges])
         return np.asarray(most + self._raise.sum())
 
