@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from mechdesign._typing import BoolArray, FloatArray, IntArray, WordArray
+from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Cone
 from mechdesign.resources import current
@@ -138,49 +138,21 @@ def _adjacent(
     tight: BoolArray, bad: IntArray, good: IntArray, k: int, steps: _Steps
 ) -> tuple[IntArray, IntArray]:
     """Return the pairs, one of each side, that no third ray shares all tight rows with."""
-    # two rays span a face of dimension 2 only if at least k - 2 rows are tight on both
-    words = _packed(tight)
-    steps.take(len(bad) * len(good) * words.shape[1])
+    flags, n_words = tight.astype(np.float32), -(-tight.shape[1] // 64)
+    steps.take(len(bad) * len(good) * n_words)
     steps.foresee(len(bad) * len(good) // 2)
-    i, j = _sharing(words[bad], words[good], k - 2)
+    # two rays span a face of dimension 2 only if at least k - 2 rows are tight on both
+    i, j = np.nonzero(flags[bad] @ flags[good].T >= k - 2)
     steps.foresee(PAIR_STEPS * len(i))
-    first: list[IntArray] = [np.zeros(0, dtype=np.intp)]
-    second: list[IntArray] = [np.zeros(0, dtype=np.intp)]
-    step = max(1, CHUNK // max(1, len(tight)))
+    first, second, alone = bad[i], good[j], np.zeros(len(i), dtype=bool)
+    step = max(1, CHUNK // len(tight))
     for start in range(0, len(i), step):
-        a, b = bad[i[start : start + step]], good[j[start : start + step]]
-        steps.take(len(a) * words.size)
-        both = words[a] & words[b]
-        holds = np.ones((len(a), len(tight)), dtype=bool)
-        for column, needed in zip(words.T, both.T, strict=True):
-            holds &= (column & needed[:, None]) == needed[:, None]
-        alone = holds.sum(axis=1) == 2
-        first.append(a[alone])
-        second.append(b[alone])
-    return np.concatenate(first), np.concatenate(second)
-
-
-def _packed(flags: BoolArray) -> WordArray:
-    """Return each row of flags as the bits of some 64-bit words."""
-    width = -flags.shape[1] % 64
-    padded = np.pad(flags, ((0, 0), (0, width)))
-    return np.packbits(padded, axis=1).view(np.uint64)
-
-
-def _sharing(one: WordArray, other: WordArray, least: int) -> tuple[IntArray, IntArray]:
-    """Return the pairs of rows with at least ``least`` bits in common."""
-    found = [np.zeros((0, 2), dtype=np.intp)]
-    step = max(1, CHUNK // max(1, len(other)))
-    for start in range(0, len(one), step):
-        part = one[start : start + step]
-        shared = np.zeros((len(part), len(other)), dtype=np.int64)
-        for mine, theirs in zip(part.T, other.T, strict=True):
-            shared += np.bitwise_count(mine[:, None] & theirs)
-        pairs = np.argwhere(shared >= least)
-        pairs[:, 0] += start
-        found.append(pairs)
-    i, j = np.concatenate(found).T
-    return i, j
+        part = slice(start, start + step)
+        both = flags[first[part]] * flags[second[part]]
+        steps.take(len(both) * len(tight) * n_words)
+        holds = both @ flags.T == both.sum(axis=1, keepdims=True)
+        alone[part] = holds.sum(axis=1) == 2
+    return first[alone], second[alone]
 
 
 def _too_many() -> UnsupportedError:
