@@ -33,7 +33,7 @@ from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.rounding.value import highest, kernel_value, slope
 from mechdesign.notions import NOTIONS
 from tests.documents import Document
-from tests.kernel.rounding.made import document, named, problem, rounded
+from tests.kernel.rounding.test_files import document, named, problem, rounded
 from tests.strategies import lp_optimum
 
 F = Fraction
