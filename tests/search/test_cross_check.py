@@ -122,7 +122,6 @@ QUICK = (
     "extreme-rays",
     "linear-program:ipm",
     "direct-lp",
-    "textbook",
     "vertices",
 )
 OTHER_SOLVERS = tuple(
