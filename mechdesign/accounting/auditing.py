@@ -358,24 +358,21 @@ def _columns(drawn: Sequence[Any]) -> dict[str, npt.NDArray[Any]]:
         labels, rows = alphabet.inputs.labels, np.concatenate([r.data for r in drawn])
         bits = np.unpackbits(rows, axis=1, count=len(labels), bitorder="little").astype(bool)
         return {f"contains {x!r}": column for x, column in zip(labels, bits.T, strict=True)}
-    given = [g.alphabet.values(g.data) if isinstance(g, Reports) else g for g in drawn]
     try:
-        table = np.concatenate(list(map(np.asarray, given)))
+        table = np.concatenate(list(map(np.asarray, drawn)))
     except (TypeError, ValueError):  # rows of different lengths, or other fields
         table = np.empty(0, dtype=object)
     if table.dtype == object:
-        return _of_objects([report for reports in given for report in reports])
-    if not table.dtype.names:
-        return _parts("part {}", table) if table.ndim > 1 else {"": table}
-    fields = {name: table[name] for name in table.dtype.names}
+        return _of_objects(list(chain.from_iterable(drawn)))
     found: dict[str, npt.NDArray[Any]] = {}
-    for name, part in fields.items():
-        found |= _parts(f"{name}[{{}}]", part) if part.ndim > 1 else {name: part}
+    for name in table.dtype.names or [""]:
+        part = table[name] if name else table
+        if part.ndim == 1:
+            found[name] = part
+            continue
+        for j, column in enumerate(part.reshape(len(part), -1).T):
+            found[f"{name}[{j}]" if name else f"part {j}"] = column
     return found
-
-
-def _parts(name: str, table: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-    return {name.format(j): part for j, part in enumerate(table.reshape(len(table), -1).T)}
 
 
 def _of_objects(reports: list[Any]) -> dict[str, npt.NDArray[Any]]:
@@ -415,13 +412,6 @@ def _by_likelihood_ratio(
     yield rank[codes], -cuts[::-1], text
 
 
-def outputs(reports: Sample, learn: slice) -> Iterator[Event]:
-    """Propose sets of reports."""
-    yield from _by_likelihood_ratio(
-        reports.codes, learn, lambda code: f"the report is {reports.name(code)}"
-    )
-
-
 def half_lines(reports: Sample, learn: slice) -> Iterator[Event]:
     """Propose half-lines if the reports are numeric."""
     if reports.values is None:
@@ -432,8 +422,11 @@ def half_lines(reports: Sample, learn: slice) -> Iterator[Event]:
     yield -reports.values, -levels[::-1], lambda v: f"the report is at most {-v:.6g}"
 
 
-def patterns(reports: Sample, learn: slice) -> Iterator[Event]:
-    """Propose sets of patterns of single bits, of pairs of bits, and of blocks of neighbors."""
+def likeliest(reports: Sample, learn: slice) -> Iterator[Event]:
+    """Propose sets of reports; and of patterns of bits: single ones, pairs, blocks of neighbors."""
+    yield from _by_likelihood_ratio(
+        reports.codes, learn, lambda code: f"the report is {reports.name(code)}"
+    )
     p, q = reports.bits[:, learn].mean(axis=1)
     spread = np.sqrt((p + q) * (2 - p - q) + 1e-9)
     differing = np.argsort(-np.abs(p - q) / spread, kind="stable").tolist()
@@ -446,18 +439,14 @@ def patterns(reports: Sample, learn: slice) -> Iterator[Event]:
     starts = dict.fromkeys(j // BLOCK * BLOCK for j in differing[:MOST_BLOCKS])
     groups += [range(start, min(start + BLOCK, len(p))) for start in starts]
     for group in groups:
-        codes, names = _packed(reports.bits, group), [reports.bit_names[j] for j in group]
+        names = [reports.bit_names[j] for j in group]
+        codes = reports.bits[:, :, group] @ (1 << np.arange(len(group)))
 
         def name(code: int, names: Sequence[str] = names) -> str:
             each = (n if code >> j & 1 else f"not {n}" for j, n in enumerate(names))
             return f"({', '.join(each)})"
 
         yield from _by_likelihood_ratio(codes, learn, name)
-
-
-def _packed(bits: BoolArray, group: Sequence[int]) -> Int64Array:
-    """Return some bits of each report as one number."""
-    return np.asarray(sum(bits[:, :, j].astype(np.int64) << n for n, j in enumerate(group)))
 
 
 def likelihoods(reports: Sample, learn: slice) -> Iterator[Event]:
@@ -474,8 +463,7 @@ def likelihoods(reports: Sample, learn: slice) -> Iterator[Event]:
 
 
 FAMILIES: tuple[Callable[[Sample, slice], Iterator[Event]], ...] = (
-    outputs,
+    likeliest,
     half_lines,
-    patterns,
     likelihoods,
 )

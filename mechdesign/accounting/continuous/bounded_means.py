@@ -1,8 +1,8 @@
 """LDP mechanisms for a number in an interval, with their exact loss at each input.
 
-A report has a density of two levels with ratio e**epsilon, or two atoms, or a mixture of both. So
-its moments are sums over a few intervals, the levels determine the privacy, and the worst input is
-known. All results are enclosures, as e**epsilon is irrational.
+A report has a density of two levels with ratio e**epsilon, or two atoms with this largest ratio, or
+it is a mixture of both. So the leakage is epsilon, the moments are sums over a few intervals, and
+the worst input is known. All results are enclosures, as e**epsilon is irrational.
 
 Sources: Duchi, Jordan and Wainwright 2018 (two values); Wang et al. 2019, ICDE (the piecewise and
 the hybrid mechanism); Zheng et al. 2025, PETS (piecewise mechanisms that are best for the absolute
@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from mechdesign.accounting.arguments import limited
 from mechdesign.exact import Exact, as_fraction
-from mechdesign.exact.enclosures import Bounds, Enclosure, exponential, logarithm
+from mechdesign.exact.enclosures import Bounds, Enclosure, exponential
 
 Number = Enclosure | Fraction
 
@@ -44,13 +44,9 @@ class BoundedMechanism(ABC):
     def loss_enclosure(self, x: Number) -> Enclosure:
         """Return the expected loss at an input."""
 
-    @abstractmethod
-    def levels(self) -> list[tuple[Enclosure, Enclosure]]:
-        """Return the largest and the least density, or mass, that reports have at some inputs."""
-
     def leakage(self) -> Bounds:
-        """Return bounds on the largest log-ratio of two densities or masses of one report."""
-        return Bounds.largest(logarithm(high / low).ends for high, low in self.levels())
+        """Return bounds on the largest log-ratio of two densities or masses: epsilon."""
+        return Enclosure.of(self.epsilon).ends
 
     def loss(self, x: float) -> Bounds:
         """Return bounds on the expected loss at an input inside of the interval."""
@@ -96,11 +92,6 @@ class DuchiMechanism(BoundedMechanism):
         shrink = self._exp(-1)
         return shrink * 4 / (1 - shrink).square() + (1 - x) * (1 + x)
 
-    def levels(self) -> list[tuple[Enclosure, Enclosure]]:
-        """Return the probabilities of the report c at 1 and at -1."""
-        total = self._exp(1) + 1
-        return [(self._exp(1) / total, 1 / total)]
-
 
 @dataclass(frozen=True)
 class Window:
@@ -114,20 +105,7 @@ class Window:
     outside: Enclosure
 
 
-class WindowMechanism(BoundedMechanism):
-    """A mechanism whose report has a density of two levels."""
-
-    @abstractmethod
-    def window(self, x: Number) -> Window:
-        """Return the law of the report at an input."""
-
-    def levels(self) -> list[tuple[Enclosure, Enclosure]]:
-        """Return the two levels."""
-        law = self.window(HALF)
-        return [(law.inside, law.outside)]
-
-
-class PiecewiseMechanism(WindowMechanism):
+class PiecewiseMechanism(BoundedMechanism):
     """The piecewise mechanism: an unbiased report with a higher density near x.
 
     With E = e**(epsilon/2) and C = (E + 1)/(E - 1), the density is (e**epsilon - E)/(2 E + 2) on
@@ -174,26 +152,16 @@ class HybridMechanism(BoundedMechanism):
 
     THRESHOLD: ClassVar[Fraction] = Fraction(61, 100)
 
-    @property
-    def _parts(self) -> list[tuple[Enclosure, BoundedMechanism]]:
-        """The mechanisms in use, with their probabilities."""
-        duchi = DuchiMechanism(self.epsilon)
-        if self.epsilon <= self.THRESHOLD:
-            return [(Enclosure.of(1), duchi)]
-        rare = self._exp(-HALF)
-        return [(rare, duchi), (1 - rare, PiecewiseMechanism(self.epsilon))]
-
     def loss_enclosure(self, x: Number) -> Enclosure:
         """Return the variance."""
-        losses = (share * part.loss_enclosure(x) for share, part in self._parts)
-        return sum(losses, Enclosure.of(0))
+        duchi = DuchiMechanism(self.epsilon).loss_enclosure(x)
+        if self.epsilon <= self.THRESHOLD:
+            return duchi
+        rare = self._exp(-HALF)
+        return rare * duchi + (1 - rare) * PiecewiseMechanism(self.epsilon).loss_enclosure(x)
 
-    def levels(self) -> list[tuple[Enclosure, Enclosure]]:
-        """Return those of the atoms and of the densities."""
-        return [pair for _, part in self._parts for pair in part.levels()]
 
-
-class OptimalPiecewiseMechanism(WindowMechanism):
+class OptimalPiecewiseMechanism(BoundedMechanism):
     """A piecewise mechanism on [0, 1] for the worst-case absolute error.
 
     The density is e**(epsilon/2) on a window of width w = 1/(e**(epsilon/2) + 1), and e**-epsilon

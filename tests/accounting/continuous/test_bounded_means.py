@@ -16,6 +16,7 @@ from mechdesign.accounting import (
     OptimalPiecewiseMechanism,
     PiecewiseMechanism,
 )
+from mechdesign.exact import exp_lower, exp_upper
 
 EPSILONS = (0.1, 0.5, 1, 2, 4, 8)
 ALL = (DuchiMechanism, PiecewiseMechanism, HybridMechanism, OptimalPiecewiseMechanism)
@@ -33,6 +34,16 @@ def test_the_leakage_is_the_budget_and_the_worst_input_the_worst(kind: type, eps
         loss = mechanism.loss(x)
         assert 0 <= loss.low <= min(loss.high, worst)
         assert loss.high - loss.low <= 1e-8 * max(1.0, loss.high)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_two_levels_or_masses_have_the_ratio_that_the_budget_allows(epsilon: Any) -> None:
+    duchi = DuchiMechanism(epsilon)
+    laws = [kind(epsilon).window(Fraction(1, 3)) for kind in (PiecewiseMechanism, ALL[-1])]
+    ratios = [law.inside / law.outside for law in laws]
+    for ratio in (*ratios, duchi.probability(1) / duchi.probability(-1)):
+        assert exp_lower(duchi.epsilon) <= ratio.high <= ratio.low * (1 + Fraction(1, 10**9))
+        assert ratio.low <= exp_upper(duchi.epsilon)
 
 
 def moment(law: Any, power: int) -> Any:
