@@ -397,16 +397,10 @@ def sensitive_attribute_leakage(joint: Iterable[Iterable[Any]], channel: Channel
     (0.61904, Fraction(10, 7))
     """
     distribution, names = _joint(joint, channel)
-    unit = math.lcm(*(p.denominator for row in distribution for p in row))
-    weights = [[int(p * unit) for p in row] for row in distribution]
-    common = math.lcm(*map(sum, weights))
-    shares = [[p * (common // sum(row)) for p in row] for row in weights]
-    table = np.array(shares, dtype=object) @ channel.numerators.astype(object)
+    table, whole, prior = _observed(distribution, channel)
     what = f"a sensitive attribute with {len(table)} values through {len(channel.outputs)} outputs"
     labels = range(len(table)) if names is None else names
-    prior = Prior([sum(row, Fraction(0)) for row in distribution])
-    whole, outputs = common * channel.denominator, channel.outputs
-    return measured(what, table, whole, tuple(labels), outputs, prior)
+    return measured(what, table, whole, tuple(labels), channel.outputs, prior)
 
 
 def sensitive_attribute_channel(
@@ -436,12 +430,19 @@ def sensitive_attribute_channel(
     distribution, names = _joint(joint, channel)
     labels = Domain(values if values is not None else names or range(len(distribution)))
     distribution = aligned(distribution, names, labels.labels, "joint, rows", "value")
-    masses = [sum(row, Fraction(0)) for row in distribution]
-    rows = [
-        [_dot(row, column) / mass / channel.denominator for column in channel.columns()]
-        for row, mass in zip(distribution, masses, strict=True)
-    ]
-    return Channel.from_matrix(rows, inputs=labels, outputs=channel.outputs), Prior(masses)
+    table, whole, prior = _observed(distribution, channel)
+    rows = [[Fraction(entry, whole) for entry in row] for row in table.tolist()]
+    return Channel.from_matrix(rows, inputs=labels, outputs=channel.outputs), prior
+
+
+def _observed(joint: Joint, channel: Channel) -> tuple[npt.NDArray[Any], int, Prior]:
+    """Return the table of Pr(y|s) in integers, the sum of its rows, and the law of S."""
+    unit = math.lcm(*(p.denominator for row in joint for p in row))
+    weights = [[int(p * unit) for p in row] for row in joint]
+    common = math.lcm(*map(sum, weights))
+    shares = [[p * (common // sum(row)) for p in row] for row in weights]
+    table = np.array(shares, dtype=object) @ channel.numerators.astype(object)
+    return table, common * channel.denominator, Prior([Fraction(sum(row), unit) for row in weights])
 
 
 def _joint(joint: Any, channel: Channel) -> tuple[Joint, Labels | None]:
@@ -460,7 +461,3 @@ def _joint(joint: Any, channel: Channel) -> tuple[Joint, Labels | None]:
             expected = "a value of positive probability"
             raise InputError(f"joint[{s}]", expected, shown(0), "leave it out")
     return [[p / total for p in row] for row in rows], names
-
-
-def _dot(weights: Sequence[Fraction], column: Sequence[Any]) -> Fraction:
-    return sum((p * q for p, q in zip(weights, column, strict=True)), Fraction(0))

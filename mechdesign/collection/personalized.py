@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
@@ -19,6 +19,7 @@ from mechdesign._typing import Int64Array
 from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.designs.design import design
+from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.solution import Solution
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, listed, shown
@@ -171,31 +172,23 @@ def draw_groups(
     ``mechanism_at`` returns the mechanism for some indices, and the further attributes of its
     group. Errors give the index of a record among all records.
     """
-    from tqdm import tqdm
-
     shape = [int(index.max(initial=0)) + 1 for index in indices]
     keys = np.ravel_multi_index(tuple(indices), shape)
     stream, order = stream_of(rng), np.argsort(keys, kind="stable")
     different, starts = np.unique(keys[order], return_index=True)
-    hidden = None if progress is None else not progress
+    parts = list(zip(different, np.split(order, starts[1:]), strict=False))
     groups: list[Group[Any]] = []
-    with tqdm(
-        total=len(keys), desc="privatize", unit="record", disable=hidden, leave=False, delay=0.5
-    ) as bar:
-        for key, places in zip(different, np.split(order, starts[1:]), strict=False):
-            own = (
-                records[places] if isinstance(records, np.ndarray) else [records[n] for n in places]
-            )
-            mechanism, *others = mechanism_at(*np.unravel_index(key, shape))
-            try:
-                reports = mechanism.privatize(own, stream, **how)
-            except InputError as error:
-                head, _, tail = error.key.partition("[")
-                if not tail.rstrip("]").isdigit():
-                    raise
-                raise error.at(f"{head}[{places[int(tail.rstrip(']'))]}]") from None
-            groups.append(Group(mechanism, places, reports, *others))
-            bar.update(len(places))
+    for key, places in tqdm_bar(progress, parts, desc="privatize", unit="group"):
+        own = records[places] if isinstance(records, np.ndarray) else [records[n] for n in places]
+        mechanism, *others = mechanism_at(*np.unravel_index(key, shape))
+        try:
+            reports = mechanism.privatize(own, stream, **how)
+        except InputError as error:
+            head, _, tail = error.key.partition("[")
+            if not tail.rstrip("]").isdigit():
+                raise
+            raise error.at(f"{head}[{places[int(tail.rstrip(']'))]}]") from None
+        groups.append(Group(mechanism, places, reports, *others))
     return tuple(groups)
 
 
@@ -329,16 +322,14 @@ def _distinct_priors(
         return [None], np.zeros(count, dtype=np.int64)
     if not isinstance(by, Problem):
         raise InputError("priors", "none, for a function of the budget alone", "some")
-    order: dict[Prior | None, int] = {}
-    places = np.empty(count, dtype=np.int64)
     given = listed(priors, "priors", "a list of priors, one for each record")
     if len(given) != count:
         raise InputError("priors", f"{count}: one for each record", len(given))
     for n, prior in enumerate(given):
         if not isinstance(prior, Prior):
             raise InputError(f"priors[{n}]", "a Prior", shown(prior))
-        places[n] = order.setdefault(prior, len(order))
-    return list(order), places
+    order = {prior: n for n, prior in enumerate(dict.fromkeys(given))}
+    return list(order), np.array([order[prior] for prior in given], dtype=np.int64)
 
 
 def _mechanism_at(
@@ -481,18 +472,19 @@ class NumberReports(GroupedReports):
         InputError
             If the weights are unknown, or there are no records.
         """
-        means = list(self.subsets(weights).values())
-        total = len(self)
-        if not total:
-            raise InputError("values", "at least one number", "none")
-        value = math.fsum(mean.reports * mean.value for mean in means) / total
-        spread = math.sqrt(math.fsum((m.reports * m.standard_error) ** 2 for m in means)) / total
-        return _estimate_of("mean", value, spread, weights, self.groups)
+        total = self.sum(weights)
+        value, error = total.value / len(self), total.standard_error / len(self)
+        return replace(total, quantity="mean", value=value, standard_error=error)
 
     def sum(self, weights: str = "information") -> ScalarEstimate:
         """Return an estimate of the sum over all records: their number times the mean."""
-        mean, n = self.mean(weights), len(self)
-        return _estimate_of("sum", n * mean.value, n * mean.standard_error, weights, self.groups)
+        means = list(self.subsets(weights).values())
+        if not means:
+            raise InputError("values", "at least one number", "none")
+        value = math.fsum(mean.reports * mean.value for mean in means)
+        error = math.sqrt(math.fsum((m.reports * m.standard_error) ** 2 for m in means))
+        marks = {"reports": len(self), "simulated": self.simulated}
+        return replace(means[0], quantity="sum", value=value, standard_error=error, **marks)
 
     def _line(self, group: Group[TwoValuedResponder]) -> str:
         one, count = group.mechanism, len(group.reports)
@@ -603,21 +595,11 @@ def _pooled(groups: Sequence[Group[TwoValuedResponder]], weights: str) -> Scalar
     V = (A - B * min(T**2, 1.0)) / (1 - B) if B < 1 else A  # one report alone does not determine t
     low, high = float(groups[0].mechanism.low), float(groups[0].mechanism.high)
     value, error = low + (high - low) * (T + 1) / 2, (high - low) / 2 * math.sqrt(V)
-    return _estimate_of("mean", value, error, weights, groups)
-
-
-def _estimate_of(
-    quantity: str,
-    value: float,
-    error: float,
-    weights: str,
-    groups: Sequence[Group[TwoValuedResponder]],
-) -> ScalarEstimate:
     return ScalarEstimate(
-        quantity=quantity,
+        quantity="mean",
         value=value,
         standard_error=error,
-        reports=sum(len(group.reports) for group in groups),
+        reports=int(n.sum()),
         method="two-valued reports",
         unbiased=True,
         simulated=any(group.reports.simulated for group in groups),

@@ -96,7 +96,7 @@ def saddle_point(parts: Sequence[Part]) -> float:
     never = sum(part.n * float(part.values.max()) for part in parts) <= 0
 
     def slope(t: float) -> float:
-        return sum(float(w @ p.values) * p.n for w, p in zip(_tilted(parts, t), parts, strict=True))
+        return sum(float(part.masses @ part.values) * part.n for part in _tilted(parts, t))
 
     if never or slope(0.0) >= 0:
         return 0.0
@@ -106,10 +106,10 @@ def saddle_point(parts: Sequence[Part]) -> float:
     return float(called("SciPy", brentq, slope, 0, end, xtol=1e-12 * end, rtol=1e-10))
 
 
-def _tilted(parts: Sequence[Part], t: float) -> list[FloatArray]:
-    """Return the masses of the laws tilted by t, each normalized to sum 1."""
+def _tilted(parts: Sequence[Part], t: float) -> list[Part]:
+    """Return the laws tilted by t, with masses of sum 1."""
     weights = [part.masses * np.exp(t * (part.values - part.values.max())) for part in parts]
-    return [each / each.sum() for each in weights]
+    return [p._replace(masses=w / w.sum()) for p, w in zip(parts, weights, strict=True)]
 
 
 def is_spread(values: FloatArray) -> bool:
@@ -117,30 +117,24 @@ def is_spread(values: FloatArray) -> bool:
     return bool(values.max() > 1e-12 * max(1.0, float(np.abs(values).max())))
 
 
-def clipped(parts: Sequence[Part]) -> tuple[list[Part], float]:
-    """Return parts whose negligible values are raised, and their saddle point.
+def lattice_for(parts: Sequence[Part], tolerance: float) -> tuple[list[Part], float, float]:
+    """Return parts whose negligible values are raised, their saddle point, and a lattice spacing.
 
     A sum with a value below -n max is never positive; values with a tilted mass below e**-100
     hardly ever occur.
-    """
-    least = -sum(part.n for part in parts) * max(float(part.values.max()) for part in parts)
-    parts = [part._replace(values=np.maximum(part.values, least)) for part in parts]
-    tilt = saddle_point(parts)
-    if tilt > 0:
-        parts = [part._replace(values=np.maximum(part.values, -100 / tilt)) for part in parts]
-    return parts, tilt
-
-
-def spacing_for(parts: Sequence[Part], tilt: float, tolerance: float) -> float:
-    """Return a spacing for which rounding values to the lattice changes little.
 
     A value between two points is randomized between them, with the same mean. For a spacing h this
     adds at most n h**2/4 of variance, hence a factor of about 1 + n (tilt h)**2/8. The largest of a
-    few hundred spacings that stays within this is used, for example if the values are near lattice
-    points. Few summands have a law of few atoms and get a finer lattice.
+    few hundred spacings that stays within the tolerance is returned, for example if the values are
+    near lattice points. Few summands have a law of few atoms and get a finer lattice.
     """
-    n, laws = sum(part.n for part in parts), _tilted(parts, tilt)
-    tilted = [part._replace(masses=each) for part, each in zip(parts, laws, strict=True)]
+    n = sum(part.n for part in parts)
+    least = -n * max(float(part.values.max()) for part in parts)
+    kept = [part._replace(values=np.maximum(part.values, least)) for part in parts]
+    tilt = saddle_point(kept)
+    if tilt > 0:
+        kept = [part._replace(values=np.maximum(part.values, -100 / tilt)) for part in kept]
+    tilted = _tilted(kept, tilt)
     squares = sum(
         p.n * (float(p.masses @ p.values**2) - float(p.masses @ p.values) ** 2) for p in tilted
     )
@@ -151,15 +145,13 @@ def spacing_for(parts: Sequence[Part], tilt: float, tolerance: float) -> float:
     widest = 4 * math.sqrt(tolerance * max(squares / n, 1e-300) / max(moved, 1e-300))
     if tilt > 0 and moved > 0:
         widest = min(widest, math.sqrt(8 * tolerance / (n * moved)) / tilt)
-    other = [part._replace(values=-part.values) for part in tilted]
-    nearest = 1.1 * (_extent(tilted)[0] + _extent(other)[0]) / MOST_POINTS
-    tried = max(widest, nearest) * SPACINGS
+    (below, _), (above, _) = _extents(tilted)
+    tried = max(widest, 1.1 * (below + above) / MOST_POINTS) * SPACINGS
     places = values[:, None] / tried
     shares = places - np.floor(places)
     added = (weights @ (shares * (1 - shares))) * tried**2
-    good = added <= 0.25 * moved * widest**2
-    # the largest spacing within the tolerance; the first always is
-    return float(tried[np.flatnonzero(good)[-1]]) if good.any() else float(tried[0])
+    good = np.flatnonzero(added <= 0.25 * moved * widest**2)
+    return kept, tilt, float(tried[good[-1] if good.size else 0])
 
 
 def sum_law(parts: Sequence[Part], theta: float) -> SumLaw:
@@ -182,8 +174,7 @@ def sum_law(parts: Sequence[Part], theta: float) -> SumLaw:
     center = round(mean)
     shift = (center - mean) / n
     moved = [p._replace(values=p.values - float(p.masses @ p.values) - shift) for p in tilted]
-    below, under = _extent([part._replace(values=-part.values) for part in moved])
-    above, over = _extent(moved)
+    (below, under), (above, over) = _extents(moved)
     low, high = center - math.ceil(below), center + math.ceil(above)
     size = int(fft.next_fast_len(high - low + 1, real=True))
     level = FFT_LEVEL * UNIT * max(math.log2(size), 1)
@@ -226,23 +217,27 @@ def _power(values: AnyArray, n: int) -> AnyArray:
         values = values * values
 
 
-def _extent(parts: Sequence[Part]) -> tuple[float, float]:
-    """Return a place above which the sum has negligible mass, and a bound on that mass.
+def _extents(parts: Sequence[Part]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return how far below and above 0 the sum has more than negligible mass, and its bounds.
 
     The mean of the sum is near 0. Pr(S > s) <= E[e**(t S)] e**(-t s) for every t > 0 (Chernoff).
     """
-    most = sum(part.n * float(part.values.max()) for part in parts)
     squares = sum(part.n * float(part.masses @ part.values**2) for part in parts)
-    if most <= 0 or not squares > 0:
-        return max(most, 0.0), 0.0
-    normal = math.sqrt(2 * NEGLIGIBLE / squares)
     largest = max(float(np.abs(part.values).max()) for part in parts)
-    # a normal sum needs tilts near the first, rare jumps near one over the largest value
-    tilts = np.geomspace(min(1e-3 * normal, 1 / largest), min(1e3 * normal, 600 / largest), 241)
-    heights = _log_moments(parts, tilts)
-    # at least 1 / t, as the bound on the mass above requires
-    reach = float((np.maximum(heights + NEGLIGIBLE + 0.1, 1) / tilts).min())
-    return (reach, math.exp(-NEGLIGIBLE)) if reach < most else (most, 0.0)
+
+    def extent(sign: int) -> tuple[float, float]:
+        most = sum(part.n * float((sign * part.values).max()) for part in parts)
+        if most <= 0 or not squares > 0:
+            return max(most, 0.0), 0.0
+        normal = math.sqrt(2 * NEGLIGIBLE / squares)
+        # a normal sum needs tilts near the first, rare jumps near one over the largest value
+        tilts = np.geomspace(min(1e-3 * normal, 1 / largest), min(1e3 * normal, 600 / largest), 241)
+        heights = _log_moments(parts, sign * tilts)
+        # at least 1 / t, as the bound on the mass above requires
+        reach = float((np.maximum(heights + NEGLIGIBLE + 0.1, 1) / tilts).min())
+        return (reach, math.exp(-NEGLIGIBLE)) if reach < most else (most, 0.0)
+
+    return extent(-1), extent(1)
 
 
 def _log_moments(parts: Sequence[Part], tilts: FloatArray) -> FloatArray:
@@ -291,8 +286,7 @@ def positive_part(parts: Sequence[Part], tolerance: float) -> float:
     alone = sum(part.n for part in parts) == 1
     if alone or rarely or not is_spread(values) or values.max() > LARGEST:
         return crude
-    parts, tilt = clipped(parts)
-    spacing = spacing_for(parts, tilt, tolerance)
+    parts, tilt, spacing = lattice_for(parts, tolerance)
     law = sum_law([_split(part, spacing) for part in parts], tilt * spacing)
     return min(crude, spacing * law.positive_part() * (1 + 1e-12))
 

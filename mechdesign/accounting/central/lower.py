@@ -17,9 +17,8 @@ from mechdesign.accounting.central.lattice_sums import (
     LOOSE,
     Part,
     SumLaw,
-    clipped,
     is_spread,
-    spacing_for,
+    lattice_for,
     sum_law,
 )
 from mechdesign.accounting.central.upper import delta_of_pair, odds
@@ -77,9 +76,8 @@ def delta_of_test(pair: Pair, n: int, epsilon: float, tolerance: float) -> float
     terms = apart / masses
     if not is_spread(terms) or terms.max() > LARGEST:
         return clear
-    parts, tilt = clipped([Part(terms, masses, n)])  # a test that is almost the same
-    spacing = spacing_for(parts, tilt, tolerance)
-    scores = np.rint(parts[0].values / spacing)
+    (kept,), tilt, spacing = lattice_for([Part(terms, masses, n)], tolerance)
+    scores = np.rint(kept.values / spacing)  # a test that is almost the same
     law = sum_law([Part(scores, masses, n - 1)], tilt * spacing)
     return _best_threshold(law, scores.astype(np.int64), apart) + clear
 

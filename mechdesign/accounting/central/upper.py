@@ -27,9 +27,8 @@ from mechdesign.accounting.crossings import (
 )
 from mechdesign.exact import exp_lower, exp_upper
 
-MARGINS = (1.002, 1.005, 1.01, 1.02, 1.05, 1.1)
-"""Budgets relative to a guess, of which the first that is proved is returned."""
-
+MARGINS, STEPS = (1.002, 1.005, 1.01, 1.02, 1.05, 1.1), 1.02 * 1.2 ** np.arange(50)
+"""Budgets and deltas relative to a guess, of which the first that is proved is returned."""
 
 MOST_SUMS = 150
 """Maximum number of laws of sums computed for one budget."""
@@ -62,6 +61,16 @@ def _apart(pair: Pair, epsilon: float, slack: float = SLACK) -> FloatArray:
     return np.asarray(pair.first * (1 + slack) - growth * pair.second)
 
 
+def _blanket(pair: Pair, epsilon: float) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Return Z at each report of the common part B, B, B and the rest, and the revealed part."""
+    apart, shared = _apart(pair, epsilon), pair.least > 0
+    clear, least = float(np.maximum(apart[~shared], 0).sum()) * (1 + SLACK), pair.least[shared]
+    terms = apart[shared] / least
+    terms += SLACK * np.abs(terms)
+    rest = max(1 - float(least.sum()) + SLACK * (2 + len(least)), 0.0)
+    return terms, least, np.append(least * (1 + SLACK), rest), clear
+
+
 def delta_of_pair(pair: Pair, n: int, epsilon: float, tolerance: float) -> float:
     """Return an upper bound on the delta of n shuffled reports of which one differs.
 
@@ -71,12 +80,7 @@ def delta_of_pair(pair: Pair, n: int, epsilon: float, tolerance: float) -> float
     (Balle et al. 2019, Lemma 5.3). The reports that are not drawn from B are revealed, with their
     senders: a report with B = 0 adds (P - e**epsilon P')_+.
     """
-    apart, shared = _apart(pair, epsilon), pair.least > 0
-    clear, least = float(np.maximum(apart[~shared], 0).sum()) * (1 + SLACK), pair.least[shared]
-    terms = apart[shared] / least
-    terms += SLACK * np.abs(terms)
-    rest = max(1 - float(least.sum()) + SLACK * (2 + len(shared)), 0.0)
-    masses = np.append(least * (1 + SLACK), rest)
+    terms, _, masses, clear = _blanket(pair, epsilon)
     found = positive_part([Part(np.append(terms, 0.0), masses, n)], tolerance)
     return found / n * (1 + SLACK) + clear
 
@@ -121,26 +125,22 @@ class Hidden:
 
     def _laws(self, epsilon: float) -> tuple[Part, Part, list[Part], float]:
         """Return the laws of Z, of Z', of V for each kind of row, and the revealed part."""
-        shared, told_apart = self._pair.least > 0, _apart(self._pair, epsilon)
-        least = self._pair.least[shared]
-        clear = float(np.maximum(told_apart[~shared], 0).sum()) * (1 + SLACK)
-        apart, kinds = _apart(self._pair, epsilon, NEAR)[shared], []
+        terms, least, masses, clear = _blanket(self._pair, epsilon)
+        shared, kinds = self._pair.least > 0, []
+        apart = _apart(self._pair, epsilon, NEAR)[shared]
         for row in self._rows[:, shared]:
             reported = 1 - least / row * (1 - 4 * NEAR)
             values = np.where(apart < 0, apart / (1 + reported / (self._enough + 1)), apart) / row
             values += 2 * NEAR * np.abs(values)
             rest = max(1 - float(row.sum()), 0.0) + NEAR * len(row)
-            kinds.append(self._others(values, row * (1 + NEAR), rest))
-        terms = told_apart[shared] / least
-        terms += SLACK * np.abs(terms)
+            kinds.append(self._others(values, np.append(row * (1 + NEAR), rest)))
         own = Part(terms, least / self._share * (1 + 4 * SLACK), 1)
         raised = np.where(terms < 0, terms / (1 + 1 / (self._enough + 1)) * (1 - 2 * SLACK), terms)
-        rest = max(1 - self._share, 0.0) + SLACK * (2 + len(least))
-        return own, self._others(raised, least * (1 + SLACK), rest), kinds, clear
+        return own, self._others(raised, masses), kinds, clear
 
-    def _others(self, values: FloatArray, masses: FloatArray, rest: float) -> Part:
+    def _others(self, values: FloatArray, masses: FloatArray) -> Part:
         """Return the law of the terms of the n - 1 others, 0 with the remaining mass."""
-        return Part(np.append(values, 0.0), np.append(masses, rest), self._n - 1)
+        return Part(np.append(values, 0.0), masses, self._n - 1)
 
     def _delta_of(self, parts: list[Part], tolerance: float) -> float:
         return self._bound(positive_part([part for part in parts if part.n], tolerance))
@@ -219,7 +219,7 @@ def epsilon_above(pairs: Sequence[Pair], n: int, delta: float) -> tuple[float, P
         found = crossing(at, delta, most, end, below=True)
         if hidden := Hidden.of(pair, n, delta):
             guess = coarse_crossing(hidden.guess, delta, 0.0, found)
-            found = _first((guess * m for m in MARGINS), found, hidden.is_within)
+            found = _first(guess, MARGINS, found, hidden.is_within)
         if found > most:
             most, worst = found, pair
     return most, worst
@@ -233,14 +233,8 @@ def delta_above(pairs: Sequence[Pair], n: int, epsilon: float) -> tuple[float, P
             continue
         found = delta_of_pair(pair, n, epsilon, FINE)
         if hidden := Hidden.of(pair, n, found):
-            guess = 1.02 * hidden.guess(epsilon)
-            steps = range(math.ceil(math.log(found / guess, 1.2))) if 0 < guess < found else ()
-
-            def passes(delta: float, pair: Pair = pair) -> bool:
-                hidden = Hidden.of(pair, n, delta)
-                return hidden is not None and hidden.is_within(epsilon)
-
-            found = _first((guess * 1.2**step for step in steps), found, passes)
+            passes = partial(_hidden_within, pair, n, epsilon)
+            found = _first(hidden.guess(epsilon), STEPS, found, passes)
         if found > most:
             most, worst = found, pair
     return min(most, 1.0), worst
@@ -248,8 +242,13 @@ def delta_above(pairs: Sequence[Pair], n: int, epsilon: float) -> tuple[float, P
 
 def pair_within(pair: Pair, n: int, epsilon: float, delta: float) -> bool:
     """Whether a pair is provably within (epsilon, delta)."""
-    if epsilon >= pair.local_epsilon or _reaches(partial(delta_of_pair, pair, n), epsilon, delta):
-        return True
+    at = partial(delta_of_pair, pair, n)
+    known = epsilon >= pair.local_epsilon or _reaches(at, epsilon, delta)
+    return known or _hidden_within(pair, n, epsilon, delta)
+
+
+def _hidden_within(pair: Pair, n: int, epsilon: float, delta: float) -> bool:
+    """Whether the bound for hidden senders proves (epsilon, delta)."""
     hidden = Hidden.of(pair, n, delta)
     return hidden is not None and hidden.guess(epsilon) <= delta and hidden.is_within(epsilon)
 
@@ -261,8 +260,11 @@ def _reaches(delta_at: Callable[[float, float], float], epsilon: float, delta: f
     return coarse <= (1 + 5 * COARSE) * delta and delta_at(epsilon, FINE) <= delta
 
 
-def _first(tried: Iterable[float], most: float, passes: Callable[[float], bool]) -> float:
-    """Return the first number in (0, most) that passes, else ``most``."""
+def _first(
+    guess: float, margins: Iterable[float], most: float, passes: Callable[[float], bool]
+) -> float:
+    """Return the first multiple of a guess, in (0, most), that passes, else ``most``."""
+    tried = (guess * margin for margin in margins)
     return next((each for each in tried if 0 < each < most and passes(each)), most)
 
 

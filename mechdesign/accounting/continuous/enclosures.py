@@ -112,10 +112,6 @@ class FloatEnclosure(Enclosure):
         """Return the square roots of positive numbers; IEEE arithmetic rounds them to nearest."""
         return self.outward(np.sqrt(self.low), np.sqrt(self.high))
 
-    def repeated(self, times: int) -> Self:
-        """Return each entry several times, one after the other."""
-        return type(self)(np.repeat(self.low, times), np.repeat(self.high, times))
-
     def sum(self, axis: int | None = None) -> Self:
         """Return the sum; n terms have a rounding error of at most n u times the sum of sizes."""
         count = self.low.size if axis is None else self.low.shape[axis]

@@ -212,14 +212,9 @@ class GaussianMechanism:
             expected = "fewer bins, or noise that is less small beside the interval"
             raise UnsupportedError("deviations", expected, shown(min(self.deviations)))
         mass = mass_between(self.law, self.edges[0], self.edges[-1])
-        return BinnedNormals(
-            (own.weights / mass).repeated(bins),
-            own.means.repeated(bins),
-            own.deviations.repeated(bins),
-            np.tile(self.edges[:-1], parts),
-            np.tile(self.edges[1:], parts),
-            np.tile(self.deviations, parts),
-        )
+        part, place = np.indices((parts, bins)).reshape(2, -1)
+        columns = (own.weights / mass, own.means, own.deviations)
+        return BinnedNormals(*(c[part] for c in columns), *np.array(self._bins).T[:, place])
 
     def deviation_at(self, x: float) -> float:
         """Return the standard deviation of the noise at an input."""
@@ -335,26 +330,24 @@ def _largest(
     Over an interval of inputs the value is at most that at its middle plus half its length times
     the largest derivative there; if the derivative keeps its sign, it is at most that at one end.
     """
-    low, pairs = 0.0, list(itertools.product(sides, bins))
-    waiting = [(-1.0, n, side, *ends, False) for n, (side, ends) in enumerate(pairs)]
-    number = itertools.count(len(pairs))
+    low, number = 0.0, itertools.count()
+    waiting = [(-1.0, next(number), *pair) for pair in itertools.product(sides, bins)]
     for _ in range(MOST_BOXES):
-        top, _, side, start, end, noise, final = waiting[0]
-        if final or -top <= low + width:
+        top, _, side, (start, end, noise) = waiting[0]
+        if start == end or -top <= low + width:
             break
         heapq.heappop(waiting)
         slope = side.slope(between(start, end), noise)
         middle = (start + end) / 2
         x = end if slope.low >= 0 else start if slope.high <= 0 else middle
         most = side.at(Normals.single(FloatEnclosure.of(x), noise), width / 4)
-        low, parts = max(low, float(most.low)), [(start, end)]
+        low, parts = max(low, float(most.low)), [(x, x)]
         if x == middle:
             steepest = between(0.0, max(-float(slope.low), float(slope.high)))
             most += (FloatEnclosure.of(end) - start) * steepest * (0.5 + 1e-12)
             parts = [(start, middle), (middle, end)]
         for part in parts:
-            entry = (-float(most.high), next(number), side, *part, noise, x != middle)
-            heapq.heappush(waiting, entry)
+            heapq.heappush(waiting, (-float(most.high), next(number), side, (*part, noise)))
     return Bounds(low, min(1.0, max(low, -waiting[0][0])))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +21,6 @@ from mechdesign.collection.tables.cells import (
     Batch,
     Cells,
     Column,
-    Metadata,
     one_array,
     report_columns,
 )
@@ -85,8 +85,7 @@ class PrivateColumn:
     def __init__(
         self, name: Any, mechanism: Drawer, unknown: Policies, missing: Policies, in_file: bool
     ) -> None:
-        self.name, self.mechanism = name, as_mechanism(mechanism)
-        self.read = names_of(name, in_file)
+        self.name, self.mechanism, self.read = name, mechanism, names_of(name, in_file)
         policies = (
             policy.get(name, "refuse") if isinstance(policy, Mapping) else policy
             for policy in (unknown, missing)
@@ -154,9 +153,9 @@ class PrivatizeJob:
             raise InputError("stamp", "False for a column alone", "True")
         self.stamps = [stamp_of(column.names) for column in self.columns] if stamp else []
         self.noted = self.rng is not None and not self.alone
-        self.metadata = metadata_of(
-            {name: c.mechanism.digest for c in self.columns for name in c.names}, self.noted
-        )
+        digests = {str(name): c.mechanism.digest for c in self.columns for name in c.names}
+        self.metadata = {CHANNELS: json.dumps(digests, sort_keys=True).encode()}
+        self.metadata |= {SIMULATED: SIMULATION.encode()} if self.noted else {}
         self._check_names_differ([name for column in self.columns for name in column.read])
 
     def _check_names_differ(self, private: Sequence[Any]) -> None:
@@ -211,7 +210,7 @@ class PrivatizeJob:
                 column.reader.count(values[n][own])
             sent |= dict(zip(column.names, columns, strict=True))
             if self.stamps:
-                sent[self.stamps[n]] = stamps(column.mechanism.digest, len(values[0]))
+                sent[self.stamps[n]] = pa.repeat(column.mechanism.digest[:STAMP], len(values[0]))
         if self.noted:
             sent[NOTE] = pa.repeat(SIMULATION, len(values[0]))
         return Drawn(sent, rows, self.metadata)
@@ -259,15 +258,15 @@ class TallyJob:
 
     def count(self, batch: Batch) -> dict[Any, Tally]:
         """Return the tally of each column; a cell that is no report raises InputError."""
-        beside = self.beside(batch.names)
-        simulated = says_simulation(batch.metadata) or (
+        beside, metadata = self.beside(batch.names), batch.metadata or {}
+        simulated = metadata.get(SIMULATED) == SIMULATION.encode() or (
             NOTE in beside and SIMULATION in batch.cells((NOTE,)).texts
         )
         found = {}
         for name, mechanism in self.mechanisms.items():
             own = self.columns[name]
             if self.check:
-                check_stated(batch.metadata, own, mechanism.digest, batch.where(own))
+                check_stated(metadata, own, mechanism.digest, batch.where(own))
                 if (stamp := stamp_of(own)) in beside:
                     check_stamps(batch.cells((stamp,)), mechanism.digest)
             cells = batch.cells(own)
@@ -292,21 +291,12 @@ def stamp_of(names: Iterable[Any]) -> str:
     return "_".join((*map(str, names), "channel_sha256"))
 
 
-def metadata_of(digests: Mapping[Any, str], simulated: bool) -> dict[bytes, bytes]:
-    """Return the metadata of reports: the digest of the channel of each column."""
-    named = json.dumps({str(name): digest for name, digest in digests.items()}, sort_keys=True)
-    return {CHANNELS: named.encode()} | ({SIMULATED: SIMULATION.encode()} if simulated else {})
-
-
-def says_simulation(metadata: Metadata) -> bool:
-    """Return whether the metadata of a table mark it as a simulation."""
-    return (metadata or {}).get(SIMULATED) == SIMULATION.encode()
-
-
-def check_stated(metadata: Metadata, names: Iterable[Any], digest: str, key: str) -> None:
+def check_stated(
+    metadata: Mapping[bytes, bytes], names: Iterable[Any], digest: str, key: str
+) -> None:
     """Raise InputError if the metadata of a table state another channel for some columns."""
     try:
-        stated = json.loads((metadata or {}).get(CHANNELS, b"{}"))
+        stated = json.loads(metadata.get(CHANNELS, b"{}"))
         digests = [stated.get(str(name)) for name in names]
     except (ValueError, RecursionError, AttributeError):
         digests = [""]
@@ -323,20 +313,13 @@ def check_stamps(cells: Cells, digest: str) -> None:
             raise InputError(cells.place(n), error.expected, error.given, error.hint) from None
 
 
-def stamps(digest: str, rows: int) -> pa.Array:
-    """Return the cells of a digest column."""
-    return pa.repeat(digest[:STAMP], rows)
-
-
 # --- keyed coins ----------------------------------------------------------------------------------
 
 RecordTags = npt.NDArray[np.uint64]
 """``(n, 2)`` words that identify records."""
 
-WHOLE_NUMBER = r"^(0|-?[1-9][0-9]{0,18})$"
-"""Candidates for integers of 64 bits; the range is checked after parsing."""
-
-MOST_NUMBER = np.uint64(2**63 - 1)
+WHOLE_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"
+"""Integers of up to 18 digits; of those with 19, 64 bits hold the lesser ones."""
 
 
 class CollectionCoins:
@@ -363,33 +346,26 @@ class CollectionCoins:
         if whole.null_count:
             row = int(np.argmax(whole.is_null().to_numpy(zero_copy_only=False)))
             raise InputError(where(row), "the id of a record", "an empty cell")
-        return self._tags(whole, where())
-
-    def _tags(self, ids: pa.Array, key: str) -> RecordTags:
-        if pa.types.is_integer(ids.type):
-            try:
-                return tags_of_numbers(ids.cast(pa.int64()).to_numpy())
-            except pa.ArrowInvalid:  # from 2**63 on
-                ids = ids.cast(pa.string())
+        with contextlib.suppress(pa.ArrowInvalid):  # from 2**63 on
+            if pa.types.is_integer(whole.type):
+                return tags_of_numbers(whole.cast(pa.int64()).to_numpy())
         try:
-            texts = ids.cast(pa.string()) if not pa.types.is_floating(ids.type) else None
+            texts = whole.cast(pa.string()) if not pa.types.is_floating(whole.type) else None
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             texts = None
         if texts is None:
-            kind = str(ids.type).partition("<")[0]
-            raise InputError(key, "ids that are whole numbers or text", kind)
+            kind = str(whole.type).partition("<")[0]
+            raise InputError(where(), "ids that are whole numbers or text", kind)
         tags = np.zeros((len(texts), 2), dtype="<u8")
-        whole = pc.match_substring_regex(texts, WHOLE_NUMBER).to_numpy(zero_copy_only=False)
-        found = texts.filter(pa.array(whole))
-        negative = pc.starts_with(found, "-").to_numpy(zero_copy_only=False)
-        sizes = pc.utf8_ltrim(found, "-").cast(pa.uint64()).to_numpy()
-        fits = sizes <= MOST_NUMBER + negative.astype(np.uint64)
-        whole[whole] = fits
-        numbers = np.where(negative, np.uint64(0) - sizes, sizes).view(np.int64)
-        tags[whole] = tags_of_numbers(numbers[fits])
-        others = texts.filter(pa.array(~whole)).to_pylist()
+        numeric = pc.match_substring_regex(texts, WHOLE_NUMBER)
+        for sign, most in (("", "9223372036854775807"), ("-", "9223372036854775808")):
+            long = pc.match_substring_regex(texts, f"^{sign}[1-9][0-9]{{18}}$")
+            numeric = pc.or_(numeric, pc.and_(long, pc.less_equal(texts, sign + most)))
+        where_numeric = numeric.to_numpy(zero_copy_only=False)
+        tags[where_numeric] = tags_of_numbers(texts.filter(numeric).cast(pa.int64()).to_numpy())
+        others = texts.filter(pc.invert(numeric)).to_pylist()
         if others:
-            tags[~whole] = tags_of_texts(self._ids, others)
+            tags[~where_numeric] = tags_of_texts(self._ids, others)
         return tags
 
     def sources(self, tags: RecordTags) -> list[Source]:
