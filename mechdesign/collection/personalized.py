@@ -353,6 +353,7 @@ def _mechanism_at(
     return mechanism, None
 
 
+METHOD = "two-valued reports"
 WEIGHTS = {"information": "population", "size": "respondents"}
 """Weightings of reports with different budgets, with the estimand that each is unbiased for."""
 
@@ -483,8 +484,8 @@ class NumberReports(GroupedReports):
             raise InputError("values", "at least one number", "none")
         value = math.fsum(mean.reports * mean.value for mean in means)
         error = math.sqrt(math.fsum((m.reports * m.standard_error) ** 2 for m in means))
-        marks = {"reports": len(self), "simulated": self.simulated}
-        return replace(means[0], quantity="sum", value=value, standard_error=error, **marks)
+        n, marked = len(self), self.simulated
+        return ScalarEstimate("sum", value, error, n, METHOD, True, marked, WEIGHTS[weights])
 
     def _line(self, group: Group[TwoValuedResponder]) -> str:
         one, count = group.mechanism, len(group.reports)
@@ -595,13 +596,7 @@ def _pooled(groups: Sequence[Group[TwoValuedResponder]], weights: str) -> Scalar
     V = (A - B * min(T**2, 1.0)) / (1 - B) if B < 1 else A  # one report alone does not determine t
     low, high = float(groups[0].mechanism.low), float(groups[0].mechanism.high)
     value, error = low + (high - low) * (T + 1) / 2, (high - low) / 2 * math.sqrt(V)
+    marked = any(group.reports.simulated for group in groups)
     return ScalarEstimate(
-        quantity="mean",
-        value=value,
-        standard_error=error,
-        reports=int(n.sum()),
-        method="two-valued reports",
-        unbiased=True,
-        simulated=any(group.reports.simulated for group in groups),
-        target=WEIGHTS[weights],
+        "mean", value, error, int(n.sum()), METHOD, True, marked, WEIGHTS[weights]
     )

@@ -213,8 +213,12 @@ class GaussianMechanism:
             raise UnsupportedError("deviations", expected, shown(min(self.deviations)))
         mass = mass_between(self.law, self.edges[0], self.edges[-1])
         part, place = np.indices((parts, bins)).reshape(2, -1)
-        columns = (own.weights / mass, own.means, own.deviations)
-        return BinnedNormals(*(c[part] for c in columns), *np.array(self._bins).T[:, place])
+        weights, means, deviations = (
+            (own.weights / mass)[part],
+            own.means[part],
+            own.deviations[part],
+        )
+        return BinnedNormals(weights, means, deviations, *np.array(self._bins).T[:, place])
 
     def deviation_at(self, x: float) -> float:
         """Return the standard deviation of the noise at an input."""
