@@ -383,17 +383,31 @@ def _average(
     notion: Notion, target: Notion, domain: Domain, prior: Prior | None
 ) -> tuple[float | None, Channel | None]:
     """Maximize a sum over outputs: a design problem, solved with a proved bound."""
-    prior = prior or Prior.uniform(len(domain))
-    if isinstance(target, MutualInformationLeakage):
-        solution = design(Problem(domain, notion, MutualInformation(), prior=prior))
-        return float(solution.bound), solution.channel
-    if not isinstance(target, MaximalLeakage) or prior.minimum < LEAST_SHARE:
+    largest = AVERAGES.get(target.name)
+    return largest(notion, domain, prior or Prior.uniform(len(domain))) if largest else (None, None)
+
+
+def _most_information(
+    notion: Notion, domain: Domain, prior: Prior
+) -> tuple[float | None, Channel | None]:
+    solution = design(Problem(domain, notion, MutualInformation(), prior=prior))
+    return float(solution.bound), solution.channel
+
+
+def _most_maximal_leakage(
+    notion: Notion, domain: Domain, prior: Prior
+) -> tuple[float | None, Channel | None]:
+    """Maximize Sum_y max_x Q[x,y] = k - min Sum_(x != y) Q[x,y], where y is a guess of x."""
+    if prior.minimum < LEAST_SHARE:
         return None, None  # the expected loss below ignores inputs of probability near 0
-    # maximize Sum_y max_x Q[x,y] = k - min Sum_(x != y) Q[x,y], where y is a guess of x
     k = len(prior)
     loss = [[(x != y) / p for y in range(k)] for x, p in enumerate(prior)]
     solution = design(Problem(domain, notion, Distortion(loss), prior=prior, outputs=range(k)))
     return math.log(k - solution.bound), solution.channel
+
+
+AVERAGES = {"mutual-information": _most_information, "maximal-leakage": _most_maximal_leakage}
+"""Notions of the whole channel whose maximum is a design problem, by name."""
 
 
 def _by_erasure(

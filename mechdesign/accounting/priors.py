@@ -52,13 +52,10 @@ def log_ratio_bound(p: Prior, q: Prior) -> float:
     0.223144
     """
     p, q = _on_the_same(p, q)
-    worst = Fraction(1)
-    for a, b in zip(p, q, strict=True):
-        if a != b:
-            if min(a, b) == 0:
-                return math.inf
-            worst = max(worst, a / b, b / a)
-    return log_above(worst)
+    apart = [(max(pair), min(pair)) for pair in zip(p, q, strict=True) if pair[0] != pair[1]]
+    if any(least == 0 for _, least in apart):
+        return math.inf
+    return log_above(max((most / least for most, least in apart), default=Fraction(1)))
 
 
 def family_bound(true: Prior, family: Iterable[Prior]) -> float:

@@ -105,12 +105,11 @@ class Reader(ABC):
             if good[n]:
                 continue
             text = (cells.texts[n] or "").strip()
-            policy, nearest = (self.unknown if text else self.missing), self._nearest(text)
+            word = "unknown" if text else "missing"
+            policy, nearest = getattr(self, word), self._nearest(text)
             if policy.name == "refuse" or (policy.name == "clip" and nearest is None):
                 given = EMPTY if not text else OTHER if nearest is None else self.outside
-                word = "unknown" if text else "missing"
-                hint = HINT.format(word, word)
-                raise InputError(cells.place(n), self.expected, given, hint)
+                raise InputError(cells.place(n), self.expected, given, HINT.format(word, word))
             policy.count += int(cells.counts[n])
             label = nearest if policy.name == "clip" else policy.label
             if label is not None:
