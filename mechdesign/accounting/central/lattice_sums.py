@@ -164,13 +164,14 @@ def sum_law(parts: Sequence[Part], theta: float) -> SumLaw:
     n = sum(part.n for part in parts)
     tilted, log_total, mean, roundings = [], 0.0, 0.0, 0.0
     for part in parts:
-        weights = part.masses * np.exp(theta * part.values)
+        top = theta * float(part.values.max())  # may exceed 709, where e**top overflows
+        weights = part.masses * np.exp(theta * part.values - top)
         total = float(weights.sum())
         tilted.append(Part(part.values, weights / total, part.n))
-        log_total += part.n * math.log(total)
+        log_total += part.n * (math.log(total) + top)
         mean += part.n * float(tilted[-1].masses @ part.values)
         largest = float(np.abs(part.values).max())
-        roundings += part.n * 2 * (abs(theta) * largest + abs(math.log(total)) + 12)
+        roundings += part.n * 4 * (abs(theta) * largest + abs(math.log(total)) + 12)
     center = round(mean)
     shift = (center - mean) / n
     moved = [p._replace(values=p.values - float(p.masses @ p.values) - shift) for p in tilted]

@@ -159,6 +159,16 @@ def test_ratios_whose_squares_are_no_floats_are_bounded(tiny: str) -> None:
     assert 0 <= low <= exact * (1 + 1e-9) <= high * (1 + 1e-8)
 
 
+def test_exponentials_of_rare_reports_that_are_no_floats() -> None:
+    rows = [
+        ["0.90003", "0.09994", "0.00003"],
+        ["0.8522", "0.0866", "0.0612"],
+        ["0.94", "0.05", "0.01"],
+    ]
+    found = after_shuffling(Channel.from_matrix(rows), 1749, "1e-6")
+    assert found.at_least < found.epsilon < 1.001 * found.at_least
+
+
 def test_released_inputs_stay_released_and_equal_rows_leak_nothing() -> None:
     blocks = Channel.from_matrix([[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]])
     found = after_shuffling(blocks, 1000, "1e-6")
