@@ -100,6 +100,7 @@ WINDOW = "any window of near inputs is sound: it decides how close the loss is"
 
 EQUIVALENT: dict[str, str] = {
     "claims.py verify_claims: 0 -> 1": "a sign is 1 or -1",
+    "value.py _guessed: aim.weights or () -> aim.weights": "outputs are free at a prior only",
     "generators/ratio.py Constant.groups: len(block) > 1 -> len(block) >= 1": "an input alone has"
     " no pairs",
     "oracles/double_description.py _cut: both.bit_count() >= k - 2 and (not _third(tight, both,"
