@@ -99,6 +99,20 @@ CHAINS = "a diagonal entry above 0 shortens no chain"
 WINDOW = "any window of near inputs is sound: it decides how close the loss is"
 
 EQUIVALENT: dict[str, str] = {
+    "names/forms.py differential_identifiability: on.size > 1 -> on.size >= 1": "one input has"
+    " no ratios",
+    "oracles/common.py distinct: 0 -> 1": "there are no members, and one input at least",
+    "oracles/common.py ceilings: e.protected is None or x in e.guarded -> x in e.guarded": "the"
+    " same for all inputs where none is listed",
+    "oracles/linear.py OneBudget.linear: max -> min": "digits of a level, and any level is safe",
+    "oracles/products.py _positive: factor * b // pivot -> -(-(factor * b) // pivot)": "no entry"
+    " is off by 1 either way",
+    "laws/torus.py Torus.sums: 0 -> 1": "differences of rows and of columns are used alone",
+    "limits.py Information.holds: sum((form(q, up=True) for q in columns), Fraction(0)) <="
+    " self.limit * whole -> sum((form(q, up=True) for q in columns), Fraction(0)) < self.limit *"
+    " whole": "a bound rounded up meets a limit exactly by chance",
+    "linearizations/boxes.py _Shrink._narrow: share * high[x] >> GRID > least -> share * high[x]"
+    " >> GRID >= least": "equal terms sum to the same",
     "claims.py verify_claims: 0 -> 1": "a sign is 1 or -1",
     "value.py _guessed: aim.weights or () -> aim.weights": "outputs are free at a prior only",
     "generators/ratio.py Constant.groups: len(block) > 1 -> len(block) >= 1": "an input alone has"

@@ -9,7 +9,7 @@ import math
 import random
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations_with_replacement, permutations, product
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ import pytest
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.names import Compiled, Notion, ProblemTable, Utility, compile_problem
 from mechdesign.kernel.names.domains import Domain, Inputs
-from mechdesign.kernel.objectives import Risk, distances, hamming
+from mechdesign.kernel.objectives import Risk, cells, distances, hamming
 from mechdesign.kernel.schema import read, write
 from mechdesign.kernel.statement import Statement, private
 from mechdesign.kernel.value import decoder, reference_prior, value
@@ -141,6 +141,8 @@ def test_every_name_of_a_notion_has_a_case() -> None:
         {"notion": "high-low", "epsilon": 1, "sensitive": ["x"]},
         {"notion": "block", "epsilon": 1, "blocks": [[[0, 0]]]},
         {"notion": "block", "epsilon": 1, "block_rows": 3, "block_columns": 1},
+        {"notion": "block", "epsilon": 1, "block_rows": 1},
+        {"notion": "block", "epsilon": 1, "block_columns": 1},
         {"notion": "metric", "epsilon": 1, "distance": "absolute"},
         {"notion": "metric", "epsilon": 1, "distance": [[0]]},
         {"notion": "bounded-prior-lip", "epsilon": 1, "lower": [0] * K},
@@ -359,6 +361,19 @@ def test_only_outputs_that_are_a_grid_of_inputs_have_sides() -> None:
         assert distances(points, points[::-1], 1, kind).grid is None
     uneven = [(a, b) for a in range(2) for b in (0, 1, 3)]
     assert distances(uneven, uneven, 1, "euclidean").grid is None
+
+
+def test_a_rectangle_of_outputs_costs_what_its_nearest_output_does() -> None:
+    sides = (3, 4)
+    points = list(product(*map(range, sides)))
+    losses = distances(points, points, 1, "squared")
+    ends = [list(combinations_with_replacement(range(n), 2)) for n in sides]
+    listed = [(*down, *across) for down, across in product(*ends)]
+    found = cells(losses.lower(0), 1, sides, listed)
+    for y, (top, bottom, left, right) in enumerate(listed):
+        inside = product(range(top, bottom + 1), range(left, right + 1))
+        rows = [losses.lower(points.index(output)) for output in inside]
+        assert found.lower(y) == list(map(min, zip(*rows, strict=True)))
 
 
 def test_an_output_of_points_is_the_number_of_one() -> None:

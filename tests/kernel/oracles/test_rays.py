@@ -262,12 +262,23 @@ def test_prices_of_rays_are_not_saved_by_a_claim_of_nothing() -> None:
     assert all(a > b for a, b in zip(found[0], found[2], strict=True))
 
 
+def whole_rows(rng: random.Random, k: int) -> Rows:
+    """Return rows of small integers, which rays break by one unit and (1, .., 1) satisfies."""
+    rows = []
+    for _ in range(4):
+        sides = sorted(([rng.randint(0, 2) for _ in range(k)] for _ in range(2)), key=sum)
+        left, right = (tuple((x, Fraction(v)) for x, v in enumerate(side)) for side in sides)
+        rows.append(ListedRow(left, Fraction(0), right))
+    return Rows(tuple(rows))
+
+
+@pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("seed", range(30))
-def test_rays_are_the_extreme_ones(seed: int) -> None:
+def test_rays_are_the_extreme_ones(seed: int, small: bool) -> None:
     """A ray too many may be found, in the cone of all rows."""
     rng = random.Random(seed)
     k = rng.randint(1, 4)
-    statement = Statement(k, cone(rng, k), (), None)
+    statement = Statement(k, (whole_rows(rng, k),) if small else cone(rng, k), (), None)
     rows = statement.rows()
     found = [tuple(ray) for ray in DoubleDescription()(statement, None).rays]
     assert len(set(found)) == len(found)
