@@ -254,6 +254,11 @@ class ProjectiveGeometryResponse(NumberedSets):
         held, both = Fraction(self.held, WHOLE), Fraction(self._both, self._in)
         return held, held * both + (1 - held) * (self._in - self._both) / (self._size - self._in)
 
+    def sets(self) -> AnyArray:
+        """Return whether S_x has the point y, ``(n_inputs, n_points)``."""
+        points = self._space.vectors(np.arange(self._size))
+        return np.asarray(points[: len(self.inputs)] @ points.T % self.field == 0)
+
     def parameters(self) -> dict[str, Any]:
         """Return q, t, and the mass of S_x at x."""
         return {"field": self.field, "dimension": self.dimension, "held": self.held}

@@ -112,3 +112,11 @@ def test_the_default_has_the_least_risk_of_all_fields_but_for_one_percent() -> N
     for k, epsilon in ((6, 1), (30, 2), (100, 3)):
         risks = [ProjectiveGeometryResponse(k, epsilon, q).risk for q in _primes(2 * k)]
         assert min(risks) <= ProjectiveGeometryResponse(k, epsilon).risk <= 1.01 * min(risks)
+
+
+@pytest.mark.parametrize(("k", "field"), [(7, 2), (13, 3), (10, 3)])
+def test_its_sets_are_where_its_matrix_is_large(k: int, field: int) -> None:
+    response = ProjectiveGeometryResponse(k, 1, field)
+    sets, matrix = response.sets(), np.array(response.rows(), dtype=float)
+    assert sets.shape == matrix.shape
+    assert (sets == (matrix > matrix.mean())).all()

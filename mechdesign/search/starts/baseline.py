@@ -29,6 +29,7 @@ from mechdesign.closed_forms.balanced_subsets import balanced_subsets
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.closed_forms.size_classes import MOST_INPUTS
 from mechdesign.errors import InputError, SolverError, UnsupportedError
+from mechdesign.mechanisms.projective_geometry import ProjectiveGeometryResponse
 from mechdesign.mechanisms.registry import NOISE, mechanism_for
 from mechdesign.mechanisms.set_system import best_size
 from mechdesign.notions.rows.cone import Cone
@@ -61,6 +62,9 @@ MOST_ENTRIES = 100_000
 
 SIZES, FEW_SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 48, 64), (2, 3, 4, 8, 16)
 """Numbers of groups of inputs: up to 64 inputs, and with more."""
+
+MOST_SETS = 1 << 22
+"""The number of entries of a table of inputs and sets."""
 
 SWAPS = 8
 """The number of alternating updates of the outputs and the inputs of groups."""
@@ -271,10 +275,16 @@ def _subset_selection(cone: Cone) -> Iterator[FloatArray]:
         size, inner = len(inputs), d[np.ix_(inputs, inputs)]
         least = inner[~np.eye(size, dtype=bool)].min(initial=np.log(LARGEST_ODDS))
         t, members, weights = ROOM * float(np.expm1(least)), np.eye(size), np.full(size, 1 / size)
-        chosen = best_size(size, math.log1p(t)) if t > 0 and size <= MOST_INPUTS else 1
-        if chosen > 1:
+        chosen = best_size(size, math.log1p(t)) if t > 0 else 1
+        if chosen > 1 and size <= MOST_INPUTS:
             with contextlib.suppress(SolverError):
                 members, weights = balanced_subsets(size, chosen)
+        elif chosen > 1:  # fewer sets, at nearly the same risk
+            with contextlib.suppress(InputError):
+                response = ProjectiveGeometryResponse(size, math.log1p(t))
+                if size * response.n_outputs <= MOST_SETS:
+                    members = response.sets()
+                    weights = np.full(members.shape[1], 1 / members.shape[1])
         part = np.zeros((cone.size, len(weights)))
         part[inputs] = (1 + t * members) * weights
         parts.append(part)

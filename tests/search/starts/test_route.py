@@ -184,6 +184,17 @@ def test_for_a_risk_it_is_randomized_response(notion: Notion, risk: md.L2Risk | 
     assert risk.value(channel, risk.reference(problem.prior)) > 0
 
 
+@pytest.mark.parametrize("epsilon", ["0.1", "0.5", "2", "5"])
+@pytest.mark.parametrize("k", [20, 97, 150])
+def test_for_a_risk_under_ldp_it_is_as_good_as_subset_selection(k: int, epsilon: str) -> None:
+    """From 97 inputs on its sets are those of a projective geometry; the prior is not uniform."""
+    problem = md.Problem(range(k), md.LDP(epsilon), md.L2Risk(), prior=uneven(k))
+    raw = Start().solve(problem, Limits())
+    assert raw.value is not None
+    assert raw.value <= 1.06 * md.mechanisms.SubsetSelection(k, epsilon).risk
+    assert raw.matrix.shape[1] <= (k * k if k == 20 else 4 * k)
+
+
 def test_a_sum_of_ones_own_has_the_bound_of_telling_all() -> None:
     own = md.Problem(range(3), md.LDP(1), TwoGuesses(), prior=uneven(3))
     raw = Start().solve(own, Limits())
