@@ -138,7 +138,7 @@ class SolutionPool:
     @property
     def are_enough(self) -> bool:
         """Whether the gap is as small as requested, or the search has ended."""
-        return self.is_within(self._limits.gap) or self._limits.expired()
+        return self._limits.expired() or self.is_within(self._limits.gap)
 
     @contextmanager
     def _attempt(self, name: str, unless: type[Exception] | tuple[()] = ()) -> Iterator[None]:

@@ -67,14 +67,19 @@ class Gain:
         p, weights = map(over_one_denominator, (self.p, self.numbers))
         return *_sparse(self.vectors), p, weights
 
+    @cached_property
+    def _forms(self) -> list[tuple[tuple[int, ...], Fraction]]:
+        """The vectors over one denominator, and their weights."""
+        return list(zip(lattice(self.vectors)[0], self.numbers, strict=True))
+
     def alike(self, x: int, z: int) -> bool:
         """Return whether the form is invariant when two inputs are swapped."""
+        if self.p[x] != self.p[z]:
+            return False
         order = list(range(len(self.p)))
         order[x], order[z] = z, x
-        pairs = zip(self.vectors, self.numbers, strict=True)
-        some = [(v, n) for v, n in pairs if v[x] != v[z]]
-        same = self.p[x] == self.p[z]
-        return same and sorted(some) == sorted((cut(v, order), n) for v, n in some)
+        some = [(v, n) for v, n in self._forms if v[x] != v[z]]
+        return sorted(some) == sorted((tuple([v[i] for i in order]), n) for v, n in some)
 
     @cached_property
     def _own(self) -> dict[int, tuple[Fraction, Fraction]] | None:

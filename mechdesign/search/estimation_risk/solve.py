@@ -69,7 +69,8 @@ MANY = 4096
 """The number of rays from which the checker takes seconds to list them."""
 
 PROOF_SECONDS = 5e-6
-"""Seconds of the value and a proof, times the cube of the number of inputs."""
+"""Seconds of the value and a proof, and of a local search for rays that is worth its time, times
+the cube of the number of inputs."""
 
 SPREAD = 1e-6
 """The share of the uniform prior in the prior of a worst-case bound by a relaxation."""
@@ -100,13 +101,17 @@ def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolut
     else:
         R = _listed(problem, classes, limits)
         if R is None:
-            limits.keep(PROOF_SECONDS * len(problem.domain) ** 3)
+            seconds = PROOF_SECONDS * len(problem.domain) ** 3
+            limits.keep(seconds)
             found, start = list[_Bound](), None
             if not utility.worst_case and math.isfinite(limits.seconds):
                 start = limits.start or Start().solve(problem, limits)
                 found = _by_diagonal(problem, start.matrix, None, limits.part(share=SHARE))
+                if found and limits.left < seconds:
+                    return replace(start, proofs=[found[0][1]])
             try:
-                master = _mixed(problem, utility, None, limits.part(1.0, SHARE))
+                warm = None if start is None else start.matrix
+                master = _mixed(problem, utility, None, limits.part(1.0, SHARE), warm)
             except SolverError:
                 if start is None or not found or found[0][0] <= 0:
                     raise
@@ -203,9 +208,16 @@ def _by_classes(
 
 
 def _mixed(
-    problem: Problem, utility: EstimationRisk, listed: FloatArray | None, limits: Limits
+    problem: Problem,
+    utility: EstimationRisk,
+    listed: FloatArray | None,
+    limits: Limits,
+    warm: FloatArray | None = None,
 ) -> RiskMaster:
-    """Return the best mixture of rays, by column generation; None for a local search for rays."""
+    """Return the best mixture of rays, by column generation; None for a local search for rays.
+
+    It starts at the columns of ``warm``, a channel, if they are few.
+    """
     prior = first_prior(problem)
     if listed is not None and listed.shape[1] <= AT_ONCE:
         return RiskMaster(listed, utility, prior, limits)
@@ -215,6 +227,8 @@ def _mixed(
     if listed is not None:
         some = np.random.default_rng(0).choice(listed.shape[1], FIRST, replace=False)
         first = np.column_stack([first, listed[:, some]])
+    elif warm is not None and warm.shape[1] <= AT_ONCE:
+        first = np.column_stack([first, warm / warm.max(axis=0)])
     master = RiskMaster(first, utility, prior, limits)
     pricer: AnyCone | ListedRays
     if listed is None:

@@ -57,11 +57,11 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
     if not cone.equal_classes().any():  # all entries are equal: one ray, which rounding might miss
         return np.ones((cone.size, 1))
     budget = OneBudgetCone.of(cone)
-    listed = None if budget is None else budget.subset_rays(MOST_LISTED)
-    if listed is None:
-        listed = _scaled_subsets(cone)
+    listed = budget.subset_rays(MOST_LISTED) if budget else _scaled_subsets(cone)
     if listed is not None:
         return listed
+    if budget:
+        raise _too_many()
     G = np.unique(thinned(cone).matrix().toarray(), axis=0)
     G = G / np.abs(G).max(axis=1, keepdims=True, initial=1e-300)
     k = cone.size

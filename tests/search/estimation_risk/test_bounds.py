@@ -23,8 +23,10 @@ from mechdesign.search.estimation_risk.proofs import relaxed
 from mechdesign.search.estimation_risk.separable import separable_bound
 from mechdesign.search.limits import Limits
 from mechdesign.search.rays import enumerate as listing
+from mechdesign.search.starts.route import Start
 from mechdesign.utilities import EstimationRisk
 from problems.families import random_context_aware
+from tests.search.routes_support import uneven
 
 PRIOR = md.Prior.from_counts([1, 2, 3, 4])
 E = [[0, 1, "inf", 2], ["0.5", 0, 1, "inf"], [2, "inf", 0, 1], ["inf", 1, 1, 0]]
@@ -141,3 +143,17 @@ def test_products_need_rows_on_ratios_or_lifts_and_time() -> None:
     problem = md.Problem(range(4), md.ContextAwareLDP(E), md.L2Risk())
     with pytest.raises(md.SolverError, match="cut short: the time limit"):
         product_bound(problem, md.L2Risk(), np.full(4, 0.25), Limits(seconds=1e-9))
+
+
+@pytest.mark.parametrize("k", [60, 100])
+def test_with_little_time_it_is_the_start_and_the_bound_of_its_diagonal(k: int) -> None:
+    """The value alone takes the time that is left: no search for rays begins."""
+    problem = md.Problem(range(k), md.LDP(1), md.L2Risk(), prior=uneven(k))
+    raw = solve.solve_estimation(problem, Limits(seconds=1, clock=lambda: 0.0))
+    start = Start().solve(problem, Limits())
+    assert (raw.matrix == start.matrix).all()
+    (proof,) = raw.proofs
+    certificate = proof(problem)
+    assert certificate is not None
+    assert raw.value is not None
+    assert raw.value / 2 <= certificate.bound(problem.compiled.statement) <= raw.value
