@@ -26,6 +26,7 @@ from mechdesign import (
     MeanAbsoluteError,
     MetricPrivacy,
     PosteriorMeanSquaredError,
+    Prior,
     Problem,
     Solution,
     design,
@@ -174,3 +175,19 @@ def test_the_unit_of_the_loss_does_not_matter(scale: str, route: str) -> None:
     other = design(Problem(range(5), LDP(1), Distortion(scaled)), route=route)
     assert float(other.value) == pytest.approx(float(scale) * float(one.value), rel=1e-7)
     assert other.status == "optimal"
+
+
+@pytest.mark.slow
+def test_sixty_inputs_with_random_budgets_finish() -> None:
+    rng = np.random.default_rng(60)
+    E = rng.uniform(0.5, 3, (60, 60)).round(3)
+    budgets = [["inf" if rng.random() < 0.2 else repr(float(e)) for e in row] for row in E]
+    prior = Prior.from_counts(rng.integers(1, 50, 60).tolist())
+    problem = Problem(range(60), ContextAwareLDP(budgets), MeanAbsoluteError(), prior=prior)
+    steps = list[object]()
+    solution = design(problem, progress=steps.append)
+    assert 0 < len(steps) <= 100
+    assert solution.status == "optimal"
+    assert problem.privacy[0].holds(solution.channel)
+    blind = (prior.mean([abs(Fraction(x - y)) for x in range(60)]) for y in range(60))
+    assert 0 < solution.value < min(blind)

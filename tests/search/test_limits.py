@@ -23,6 +23,15 @@ from mechdesign.search.presolve.reductions import reduced_costs
 from tests.search.routes_support import uneven
 
 
+def test_the_limit_ends_a_search_that_would_take_minutes() -> None:
+    scalar = md.PosteriorMeanSquaredError()
+    problem = md.Problem(range(200), md.MetricPrivacy("0.1", "absolute"), scalar, prior=uneven(200))
+    solution = md.design(problem, time_limit=1)
+    assert any("time limit" in note for note in solution.notes)
+    assert solution.bound <= solution.value
+    assert problem.cone.holds(solution.channel)
+
+
 @pytest.mark.parametrize(
     ("k", "utility"), [(12, md.PosteriorMeanSquaredError(histogram=True)), (30, None)]
 )

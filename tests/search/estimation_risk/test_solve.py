@@ -180,6 +180,26 @@ def test_the_risk_is_that_of_the_formula(data: st.DataObject) -> None:
         assert utility.value(channel, prior) == pytest.approx(checked, rel=1e-15)
 
 
+@examples(12)
+@given(st.data())
+def test_no_private_channel_is_below_the_bound(data: st.DataObject) -> None:
+    """Random mixtures of rays are private channels: none has less risk than is proved."""
+    notion, k, _ = data.draw(st.sampled_from(list(NOTIONS.values())))
+    utility, prior = data.draw(st.sampled_from(BOTH))(), data.draw(priors(k, 1))
+    solution = solved(notion, utility, k, prior)
+    R = brute_force(solution.problem)
+    rng = np.random.default_rng(data.draw(st.integers(0, 100)))
+    for _ in range(5):
+        theta = np.zeros(R.shape[1])
+        for _ in range(2):
+            costs = rng.random(R.shape[1])
+            theta += scipy.optimize.linprog(costs, A_eq=R, b_eq=np.ones(k)).x / 2
+        Q = R[:, theta > 1e-9] * theta[theta > 1e-9]
+        if np.linalg.cond(information(Q, prior.array)) < 1e8:
+            risk = float_risk(Q, prior.array, utility)
+            assert risk >= float(solution.bound) * (1 - 1e-6)
+
+
 @examples(20)
 @given(st.data())
 def test_the_inverse_is_within_its_error(data: st.DataObject) -> None:
