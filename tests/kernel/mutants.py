@@ -113,6 +113,8 @@ EQUIVALENT: dict[str, str] = {
     " whole": "a bound rounded up meets a limit exactly by chance",
     "linearizations/boxes.py _Shrink._narrow: share * high[x] >> GRID > least -> share * high[x]"
     " >> GRID >= least": "equal terms sum to the same",
+    "oracles/walk.py _worth: 1 -> 2": "a convex gain is at most that at neighbors further apart",
+    "oracles/simplicial.py _solved: min -> max": "any order of elimination",
     "claims.py verify_claims: 0 -> 1": "a sign is 1 or -1",
     "value.py _guessed: aim.weights or () -> aim.weights": "outputs are free at a prior only",
     "generators/ratio.py Constant.groups: len(block) > 1 -> len(block) >= 1": "an input alone has"

@@ -132,3 +132,9 @@ def test_the_worst_case_of_a_symmetric_channel_is_at_the_even_prior(roots: bool)
     columns, p = [[4, 1, 1], [1, 4, 1], [1, 1, 4]], (ONE / 3,) * 3
     worst, mean = (risk.risk(Risk(roots, prior), columns, 6, p) for prior in (None, p))
     assert float(worst) == pytest.approx(float(mean))
+
+
+def test_numbers_of_a_risk_are_rounded_up() -> None:
+    third = Fraction(1, 3)
+    assert third < risk._up(third) < third + Fraction(1, 2**99)
+    assert risk._up(ONE / 4) == ONE / 4

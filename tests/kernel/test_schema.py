@@ -110,6 +110,7 @@ def test_packed_numbers_are_the_same(numbers: Places | Numbers, kind: str | None
 def test_packed_numbers_that_are_damaged_too_many_or_of_another_sign_are_refused() -> None:
     text = write(Places([1] * 1000))
     cut = text.replace("1000", "1001"), text.replace("1000", "999"), text[:-4], "u9:1:"
+    cut += text[:-1], "u1:3:AAAA"
     for wrong in (*cut, [1.5], [True]):
         with pytest.raises(CertificateError):
             read(Places, wrong)

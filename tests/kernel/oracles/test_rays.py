@@ -49,7 +49,7 @@ from mechdesign.kernel.oracles import (
 from mechdesign.kernel.oracles.common import Ask, Found, Source
 from mechdesign.kernel.oracles.double_description import PAIRS
 from mechdesign.kernel.oracles.simplicial import _diagonal
-from mechdesign.kernel.oracles.walk import open_sets
+from mechdesign.kernel.oracles.walk import GRID, _worth, open_sets
 from mechdesign.kernel.packed import Numbers, Places, Weights
 from mechdesign.kernel.proof import Cost, Program
 from mechdesign.kernel.statement import Statement
@@ -467,6 +467,31 @@ def walk(rng: random.Random, statement: Statement, p: Vector, blocks: Blocks, c:
         ends.append(tuple(low + width * t for t in cuts))
         slopes.append(Numbers(numbers(rng, inner + 2, -2, 2)))
     return Walk(c, tuple(ends), tuple(slopes), blocks)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_worth_of_an_input_is_rounded_up(seed: int) -> None:
+    """It is convex in the lift, so at most that of a neighbor on the grid of lifts."""
+    rng = random.Random(seed)
+    p, prices = (ONE / 3, ONE / 6, ONE / 2), [rng.randint(-5, 5) * UNIT // 7 for _ in range(3)]
+    ask = Ask(Squares(units(p), p), prices)
+    none, falling = Ask(Squares(units(p)[1:], p), prices), Ask(EntropyGain.of_inputs(p), prices)
+    for x in range(3):
+        q, t = (Fraction(rng.randint(1, 999), 997) for _ in range(2))
+        exact = t * (p[x] * q / t) ** 2 * UNIT + prices[x] * q
+        assert exact <= _worth(ask, x, q, t) < exact + 4 * Fraction(UNIT, GRID)
+        near = t * (falling.gain.split(x)(q / t / 2000) - 1) + prices[x] * q / 2000
+        assert near <= _worth(falling, x, q / 2000, t)
+    assert prices[0] * q <= _worth(none, 0, q, t) < prices[0] * q + 1
+
+
+def test_a_walk_needs_one_budget_above_0_in_a_block() -> None:
+    p, one = (ONE / 3,) * 3, Walk(ONE, ((),), (Numbers([0.0] * 2),))
+    for far, near in ((2, 1), (0, 0)):
+        table = [[0, near, far], [near, 0, near], [far, near, 0]]
+        part = Ratio(Matrix(tuple(tuple(map(Fraction, row)) for row in table)))
+        with refused("expected one budget"):
+            Rays(one).gain(Statement(3, (part,), (), gained(3)), EntropyGain.of_inputs(p), [0] * 3)
 
 
 @pytest.mark.parametrize("seed", range(25))
