@@ -27,7 +27,7 @@ from mechdesign.accounting.crossings import (
 )
 from mechdesign.exact import exp_lower, exp_upper
 
-MARGINS, STEPS = (1.002, 1.005, 1.01, 1.02, 1.05, 1.1), 1.02 * 1.2 ** np.arange(50)
+MARGINS, STEPS = (1.002, 1.005, 1.01, 1.02, 1.05, 1.1), [1.02 * 1.2**n for n in range(50)]
 """Budgets and deltas relative to a guess, of which the first that is proved is returned."""
 
 MOST_SUMS = 150
