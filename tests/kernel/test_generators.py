@@ -28,6 +28,7 @@ from mechdesign.kernel.generators import (
     Rows,
 )
 from mechdesign.kernel.packed import Places, Weights
+from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import refused
 
 K = 4
@@ -217,3 +218,13 @@ def test_points_of_a_distance_are_one_for_each_input_and_alike() -> None:
     ):
         with refused(words):
             found.check(3)
+
+
+def test_of_several_lifts_the_closest_bounds_count() -> None:
+    ends = ((ONE, HALF), (HALF, ONE), (None, 2 * ONE), (2 * ONE, None))
+    cone = tuple(Lift(lower, upper, Listed((P,))) for lower, upper in ends)
+    low, high = Statement(K, cone, (), None).lift(P)
+    assert float(low) == pytest.approx(exp(-0.5))
+    assert high is not None
+    assert float(high) == pytest.approx(exp(0.5))
+    assert Statement(K, (), (), None).lift(P) == (0, None)

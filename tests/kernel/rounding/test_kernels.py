@@ -9,7 +9,7 @@ import itertools
 import math
 import random
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -228,7 +228,10 @@ def of_atoms(
 
 def test_the_second_moment_is_that_of_atoms_where_x_is_the_mean_of_its_node() -> None:
     atoms = [F(1, 3), F(1, 2), F(5, 4), F(7, 4)]
-    asked = of_atoms("ldp", "mean-squared-distance", [F(1, 3), F(1), F(2)], atoms)
+    axis = [F(1, 3), F(1), F(2)]
+    asked = of_atoms("ldp", "mean-squared-distance", axis, atoms)
+    spreads = [w * (axis[i] - x) ** 2 for x in atoms for i, w in weights(x, tuple(axis)).items()]
+    assert asked.variance == sum(spreads) / len(atoms)
     assert asked.square == sum(x * x for x in atoms) / len(atoms)
     assert sum(asked.means) == sum(atoms) / len(atoms)
     assert asked.moments.error == 0
@@ -260,6 +263,23 @@ def test_outputs_inside_cells_take_off_what_the_law_and_the_lift_allow() -> None
     found = np.array(rows, dtype=float) / unit
     assert found - found.min() == pytest.approx(np.array(wanted) - np.min(wanted), abs=1e-6)
     assert found.min() >= 0
+
+
+@pytest.mark.parametrize("objective", ["mean-absolute-error", "mean-squared-distance"])
+def test_in_the_worst_case_averages_are_as_far_as_their_inputs(objective: str) -> None:
+    """The mean distance of x to the node, or the larger cell beside it, is taken off."""
+    axis, atoms = [F(-2), F(-1), F(1), F(2)], [F(-7, 4), F(-1, 2), F(0), F(3, 2)]
+    rows, unit = program_of(of_atoms("lip", objective, axis, atoms, worst=True)).costs or ([], 1)
+    costs, squared = np.array(rows, dtype=float) / unit, objective.endswith("distance")
+    wanted = np.zeros(costs.shape)
+    for i, t in enumerate(axis):
+        shares = [(weights(x, tuple(axis)).get(i, F(0)), x) for x in atoms]
+        mean = sum(w * abs(x - t) for w, x in shares) / sum(w for w, _ in shares)
+        moved = max(b - a for a, b in pairwise(axis) if t in (a, b)) if squared else mean
+        near = [float(abs(t - s) - moved) for s in axis]
+        wanted[i] = np.maximum(near, 0) ** 2 - [0.25, 1, 1, 0.25] if squared else near
+    assert costs - costs[0, 0] == pytest.approx(wanted - wanted[0, 0], abs=1e-6)
+    assert costs.min() >= 0
 
 
 def test_an_output_at_an_end_of_its_hard_cell_costs_nothing() -> None:

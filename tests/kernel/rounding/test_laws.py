@@ -174,3 +174,13 @@ def test_rectangles_are_the_products_that_they_are() -> None:
         Rectangles(edges, (*masses[:1], (F(1),))).moments(axes, box)
     with pytest.raises(CertificateError, match="not increasing"):
         Rectangles(((F(1), F(0)), edges[1]), masses).moments(axes, box)
+
+
+def test_a_shape_of_a_beta_law_may_be_below_1() -> None:
+    """The arcsine law."""
+    law = Beta(a=F(1, 2), b=F(1, 2))
+    law.check()
+    for t in (F(1, 9), F(1, 2), F(7, 8)):
+        mass = Enclosure.of(law.below(t)[0])
+        true = 2 * mp.asin(mp.sqrt(number(t))) / mp.pi
+        assert number(mass.low) - mp.mpf("1e-20") <= true <= number(mass.high) + mp.mpf("1e-20")
