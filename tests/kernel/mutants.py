@@ -115,6 +115,21 @@ EQUIVALENT: dict[str, str] = {
     " >> GRID >= least": "equal terms sum to the same",
     "oracles/walk.py _worth: 1 -> 2": "a convex gain is at most that at neighbors further apart",
     "oracles/simplicial.py _solved: min -> max": "any order of elimination",
+    "oracles/walk.py module: 30 -> 60": "counts work only",
+    "oracles/walk.py open_sets: a + _rest(one)[0] -> a": "the order only",
+    "rounding/bound.py readings: need(all(prior), 'a node has no mass, so its mean is undefined')"
+    " -> pass": "a division by 0 is refused too",
+    "rounding/files.py read_rounded: 40 * k * (k + 4 * m) -> 40 * k": "counts work only",
+    "rounding/files.py read_rounded: 20 * k -> k": "counts work only",
+    "rounding/files.py read_rounded: 20 * k -> 20": "counts work only",
+    "rounding/laws.py NumberLaw.means: whole.low > LEAST_MASS -> whole.low >= LEAST_MASS": "the"
+    " least mass itself will do",
+    "rounding/moments.py _rounded: 2 + math.ceil(unit * sum((part.high - part.low for part in"
+    " row))) -> math.ceil(unit * sum((part.high - part.low for part in row)))": CAUCHY,
+    "verify.py allowance: denominator_bits([stated, long]) ** 2 // STEP_BITS ** 2 ->"
+    " -(-denominator_bits([stated, long]) ** 2 // STEP_BITS ** 2)": "limits work only",
+    "verify.py allowance: STEPS_PER_ENTRY * entries_of(document) -> entries_of(document)": "limits"
+    " work only",
     "claims.py verify_claims: 0 -> 1": "a sign is 1 or -1",
     "value.py _guessed: aim.weights or () -> aim.weights": "outputs are free at a prior only",
     "generators/ratio.py Constant.groups: len(block) > 1 -> len(block) >= 1": "an input alone has"
