@@ -19,6 +19,7 @@ from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, choose, shown
 from mechdesign.exact import fraction_text, short_text
+from mechdesign.kernel.arithmetic import lattice, over_one_denominator
 from mechdesign.labels import Labels, aligned, split_matrix
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers, prior_on
@@ -284,8 +285,7 @@ class Ratios:
 
     def of_prior(self, prior: Prior) -> tuple[list[Leakage], Fraction]:
         """Return the leakages under the notions with one prior, and Sum_y max_x P_x q_x."""
-        unit = math.lcm(*(p.denominator for p in prior))
-        masses = [int(p * unit) for p in prior]
+        masses, unit = over_one_denominator(prior)
         law, most, least = _summary([*map(mul, masses, q)] for q in self.columns)
         rows = self._lifts("lip", unit, law, law)
         rows.append(replace(rows[1], notion="pml"))
@@ -351,9 +351,8 @@ def _of_mechanism(
     k, labels, own = len(mechanism.inputs), mechanism.inputs.labels, mechanism.privacy
     what = f"{type(mechanism).__name__} with {k} inputs"
     if 2 * math.log2(k) + mechanism.bits_per_report <= MOST_BITS:
-        rows = mechanism.rows()
-        whole = math.lcm(*(mass.denominator for row in rows for mass in row))
-        table = np.array([[int(mass * whole) for mass in row] for row in rows], dtype=object)
+        rows, whole = lattice(mechanism.rows())
+        table = np.array(rows, dtype=object)
         found = measured(what, table, whole, labels, mechanism.outputs(), prior, priors)
     else:
         notes = ("too many reports for a matrix: only its own notion, or its dense()",)
@@ -437,8 +436,7 @@ def sensitive_attribute_channel(
 
 def _observed(joint: Joint, channel: Channel) -> tuple[npt.NDArray[Any], int, Prior]:
     """Return the table of Pr(y|s) in integers, the sum of its rows, and the law of S."""
-    unit = math.lcm(*(p.denominator for row in joint for p in row))
-    weights = [[int(p * unit) for p in row] for row in joint]
+    weights, unit = lattice(joint)
     common = math.lcm(*map(sum, weights))
     shares = [[p * (common // sum(row)) for p in row] for row in weights]
     table = np.array(shares, dtype=object) @ channel.numerators.astype(object)

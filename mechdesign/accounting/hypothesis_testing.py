@@ -7,7 +7,6 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 from operator import mul
 from typing import Any, TypeAlias
 
@@ -18,6 +17,7 @@ from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Label
 from mechdesign.errors import listed
 from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper
+from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.notions.base import budget
 from mechdesign.prior import Prior, prior_on
 from mechdesign.text import Table, Tabular
@@ -271,8 +271,7 @@ def privacy_profile(
     ldp = tuple(_largest(rows, rows, exp_lower(e)) / whole for e in budgets)
     if prior is None:
         return PrivacyProfile(budgets, ldp)
-    unit = lcm(*(p.denominator for p in prior))
-    shares = [int(p * unit) for p in prior]
+    shares, unit = over_one_denominator(prior)
     outputs = [sum(map(mul, shares, column)) for column in channel.columns()]
     scaled = [[unit * q for q in row] for row in rows]
     lip = tuple(

@@ -274,22 +274,31 @@ def _subset_selection(cone: Cone) -> Iterator[FloatArray]:
     for inputs in (np.flatnonzero(component == c) for c in range(n)):
         size, inner = len(inputs), d[np.ix_(inputs, inputs)]
         least = inner[~np.eye(size, dtype=bool)].min(initial=np.log(LARGEST_ODDS))
-        t, members, weights = ROOM * float(np.expm1(least)), np.eye(size), np.full(size, 1 / size)
-        chosen = best_size(size, math.log1p(t)) if t > 0 else 1
-        if chosen > 1 and size <= MOST_INPUTS:
-            with contextlib.suppress(SolverError):
-                members, weights = balanced_subsets(size, chosen)
-        elif chosen > 1:  # fewer sets, at nearly the same risk
-            with contextlib.suppress(InputError):
-                response = ProjectiveGeometryResponse(size, math.log1p(t))
-                if size * response.n_outputs <= MOST_SETS:
-                    members = response.sets()
-                    weights = np.full(members.shape[1], 1 / members.shape[1])
+        t = ROOM * float(np.expm1(least))
+        members, weights = _sets(size, t)
         part = np.zeros((cone.size, len(weights)))
         part[inputs] = (1 + t * members) * weights
         parts.append(part)
     columns = np.hstack(parts)
     yield columns / columns.sum(axis=1, keepdims=True)
+
+
+def _sets(size: int, t: float) -> tuple[FloatArray, FloatArray]:
+    """Return weighted sets of nearly the best size at odds of 1 + t, each input alike in them.
+
+    Up to 96 inputs they are balanced, of more those of a projective geometry: fewer sets, at nearly
+    the same risk. Else they are the inputs one by one.
+    """
+    chosen = best_size(size, math.log1p(t)) if t > 0 else 1
+    with contextlib.suppress(InputError, SolverError):
+        if chosen > 1 and size <= MOST_INPUTS:
+            return balanced_subsets(size, chosen)
+        if chosen > 1:
+            response = ProjectiveGeometryResponse(size, math.log1p(t))
+            if size * response.n_outputs <= MOST_SETS:
+                members = response.sets().astype(np.float64)
+                return members, np.full(members.shape[1], 1 / members.shape[1])
+    return np.eye(size), np.full(size, 1 / size)
 
 
 def _within_constraints(problem: Problem, matrix: FloatArray) -> FloatArray:

@@ -100,10 +100,8 @@ def of_all_rows(problem: Problem, noise: LatticeNoise) -> Fraction:
 
 
 def remapped(problem: Problem, noise: LatticeNoise, block: int) -> LatticeNoise:
-    assert problem.expected_loss is not None
-    name = problem.expected_loss.name
-    name = {"mean-squared-distance": "squared"}.get(name, name)
-    return noise.remapped(problem.prior, name, block)
+    loss: Any = problem.expected_loss
+    return noise.remapped(problem.prior, loss.distance, block)
 
 
 @examples(15)
