@@ -205,7 +205,7 @@ FUNCTIONS: list[tuple[Any, str]] = [
 
 
 def _faulty_highs(faults: Faults) -> type:
-    class Highs(highspy.Highs):  # type: ignore[misc]
+    class Highs(highspy.Highs):
         fault: Fault | None = None
 
         def run(self) -> Any:

@@ -15,7 +15,6 @@ def proved_bound(problem: Problem, raw: RawSolution) -> float:
     """The bound that the weights, or prices, prove, by the kernel."""
     statement = problem.compiled.statement
     certificate = raw.proofs[0](problem)
-    assert certificate is not None
     return float(statement.sign * certificate.bound(statement))
 
 

@@ -319,7 +319,6 @@ def _demands_on_attribute(
 def distance(kind: str | ExactTable, domain: md.Domain, x: int, z: int) -> Decimal:
     if isinstance(kind, ExactTable):
         return decimal(Fraction(int(kind.numerators[x, z]), kind.denominator))
-    assert domain.coordinates is not None
     steps = [abs(a - b) for a, b in zip(domain.coordinates[x], domain.coordinates[z], strict=True)]
     if kind == "euclidean":
         return DIGITS.sqrt(decimal(sum((s * s for s in steps), Fraction(0))))
@@ -396,8 +395,8 @@ def lp_optimum(problem: md.Problem) -> Optimum:
     utility, k = problem.utility, len(problem.domain)
     outputs = problem.outputs or ()
     m = len(outputs)
-    loss = utility.loss(problem.domain, outputs).array  # type: ignore[attr-defined]
-    worst = utility.worst_case  # type: ignore[attr-defined]
+    loss = utility.loss(problem.domain, outputs).array
+    worst = utility.worst_case
     G, _ = float_rows(problem)
     body = np.kron(G, np.eye(m))
     sums = np.kron(np.eye(k), np.ones(m))

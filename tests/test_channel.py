@@ -122,10 +122,10 @@ def test_a_channel_cannot_be_changed() -> None:
     rows = np.array([[WHOLE // 2, WHOLE // 2]])
     channel = Channel(rows)
     for copied in (rows, channel.matrix, channel.columns()[0]):
-        copied[0] = 0  # type: ignore[index]
+        copied[0] = 0
         assert channel.probability(0, 0) == Fraction(1, 2)
     with pytest.raises(AttributeError):
-        channel.anything = 1  # type: ignore[attr-defined]
+        channel.anything = 1
 
 
 @pytest.mark.parametrize("n", [1, 2])

@@ -50,9 +50,9 @@ def test_numbers_have_the_exact_coordinates_that_they_print_as(values: list[floa
 def test_grid_points_are_spacing_times_row_and_column(r: int, c: int, step: Fraction) -> None:
     grid = Domain.grid(r, c, step)
     assert len(grid) == r * c
-    for x, (row, column) in enumerate(grid.labels):  # type: ignore[misc]
+    for x, (row, column) in enumerate(grid.labels):
         assert x == row * c + column
-        assert grid.coordinates[x] == (step * row, step * column)  # type: ignore[index]
+        assert grid.coordinates[x] == (step * row, step * column)
     assert grid.numbers is None
     assert grid.grid_shape == (r, c)
 

@@ -42,7 +42,6 @@ def missing_data(name: str) -> str | None:
 def test_a_continuous_problem_is_proved(name: str, tmp_path: Path) -> None:
     solution = design(load_problem(PROBLEMS / name))
     expected = solution.problem.expected
-    assert expected is not None
     assert math.isclose(solution.value, expected.value, rel_tol=expected.rtol)
     assert solution.bound <= solution.value
     save(solution, tmp_path / "kernel.json")
@@ -115,7 +114,6 @@ def test_is_solved_and_proved(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_expected_value_is_that_of_other_solvers(name: str) -> None:
     stated = problem(name)
-    assert stated.expected is not None
     if isinstance(stated.utility, EstimationRisk | UnbiasedVariance):
         pytest.skip("computed without the library in tests/search/")
     size = len(stated.domain) ** 2 * len(stated.outputs or ())

@@ -131,7 +131,6 @@ def test_notebook_opens_the_explorer_at_its_subject(
     named = re.search(
         r"\*\*In the explorer\*\*[^`]*`mechdesign (explore[^`]*)`", read(path).cells[0].source
     )
-    assert named is not None
     assert main(named[1].split()) == 0
     (options,) = opened
     if options.file is not None:

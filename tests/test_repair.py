@@ -260,7 +260,7 @@ def test_larger_channels(k: int, seed: int, make: Any) -> None:
 
 LN2 = "0.6931471805599453"
 GRID = md.Problem(md.Domain.grid(4, 4), md.MetricPrivacy(LN2, "euclidean"), md.EuclideanDistance())
-COST = GRID.utility.cost(GRID.domain, GRID.prior, GRID.outputs)  # type: ignore[attr-defined]
+COST = GRID.utility.cost(GRID.domain, GRID.prior, GRID.outputs)
 
 
 def by_scipy() -> np.ndarray:

@@ -64,9 +64,9 @@ def by_definition(channel: Channel, prior: Prior) -> dict[str, Fraction | None]:
                 if prior[x] * q[x]:
                     pair = ratio(prior[x] * q[x], prior[z] * q[z])
                     found["differential-identifiability"].append(pair)
-    most = {n: None if None in f else max(f) for n, f in found.items()}  # type: ignore[type-var]
+    most = {n: None if None in f else max(f) for n, f in found.items()}
     sides = [most["max-lift"], most["min-lift"]]
-    most["lip"] = None if None in sides else max(sides)  # type: ignore[type-var]
+    most["lip"] = None if None in sides else max(sides)
     most["pml"] = most["max-lift"]
     most["maximal-leakage"] = sum((max(q) for q in columns), Fraction(0))
     return most
@@ -158,7 +158,7 @@ def test_the_tightest_matrix_holds_and_nothing_below_it(case: tuple[Channel, Pri
     for x, z in itertools.permutations(range(k), 2):
         rows = [[channel.probability(i, y) for y in channel.outputs] for i in (x, z)]
         ratios = [ratio(a, b) for a, b in zip(*rows, strict=True) if a]
-        truth = logarithm(None if None in ratios else max(ratios))  # type: ignore[type-var]
+        truth = logarithm(None if None in ratios else max(ratios))
         assert Decimal(E[x, z]) >= truth
         assert truth.is_infinite() or Decimal(E[x, z]) <= truth * (1 + UP)
         if 0 < E[x, z] < math.inf:
@@ -197,7 +197,7 @@ def test_sets_of_priors(case: tuple[Channel, Prior], data: st.DataObject) -> Non
     names = ("bounded-prior-lip", "bounded-prior-lip 2", "bounded-prior-lip 3")
     for name, members in zip(names, sets, strict=True):
         worst = [by_definition(channel, Prior(vertex))["lip"] for vertex in members.vertices()]
-        assert found[name].factor == (None if None in worst else max(worst))  # type: ignore[type-var]
+        assert found[name].factor == (None if None in worst else max(worst))
         value = found[name].value
         table = members.to_table()
         if math.isfinite(value):

@@ -49,7 +49,7 @@ def test_clipped_noise_is_that_of_draws(scale: float) -> None:
     "make", [how_far.frequencies, how_far.grades, how_far.distances, how_far.places]
 )
 def test_no_mechanism_is_below_the_bound(make: object) -> None:
-    task: how_far.Task = make()  # type: ignore[operator]
+    task: how_far.Task = make()
     curves = how_far.computed(task, task.shown)
     for name in curves.losses:
         assert min(curves.ratios(name)) >= 1 - 1e-6

@@ -186,7 +186,7 @@ def test_unequal_people_are_each_kept_private() -> None:
 def test_arguments_out_of_range_are_refused() -> None:
     for people in (0, 2.5, True):
         with pytest.raises(InputError, match="people: expected a whole number >= 1"):
-            central_survey(people, 0.5, 1)  # type: ignore[arg-type]
+            central_survey(people, 0.5, 1)
     for probability in (0, 1, "-1/2"):
         with pytest.raises(InputError, match="probability: expected a number in"):
             central_error(3, probability, 1)

@@ -54,13 +54,13 @@ def asked(server: PageServer, path: str, host: str | None = None) -> http.client
     with closing(http.client.HTTPConnection("127.0.0.1", server.server_port)) as connection:
         connection.request("GET", path, headers={"Host": host or server.hosts[0]})
         response = connection.getresponse()
-        response.body = response.read()  # type: ignore[attr-defined]
+        response.body = response.read()
         return response
 
 
 def test_the_page_is_served_with_kinds_that_browsers_run(server: PageServer) -> None:
     found = asked(server, "/?given")
-    assert (found.status, found.body) == (200, b"<title>page</title>")  # type: ignore[attr-defined]
+    assert (found.status, found.body) == (200, b"<title>page</title>")
     assert asked(server, "/checker.mjs").headers["Content-Type"] == "text/javascript"
     assert asked(server, "/highs.wasm").headers["Content-Type"] == "application/wasm"
     assert "default-src 'self'" in found.headers["Content-Security-Policy"]
@@ -68,7 +68,7 @@ def test_the_page_is_served_with_kinds_that_browsers_run(server: PageServer) -> 
 
 def test_what_was_given_is_read_by_the_page_alone(server: PageServer) -> None:
     assert server.address.endswith("/?given")
-    assert asked(server, "/given.json").body == b'{"title": "t"}'  # type: ignore[attr-defined]
+    assert asked(server, "/given.json").body == b'{"title": "t"}'
     assert asked(server, "/given.json", host="evil.example").status == 403
     assert asked(server, "/", host="evil.example:80").status == 403
 
@@ -83,7 +83,6 @@ def test_the_address_names_the_part_that_opens(page: Path) -> None:
 def test_the_parts_are_those_of_the_page() -> None:
     source = Path(__file__).resolve().parents[2] / "docs" / "explorer" / "src" / "state.ts"
     line = re.search(r"export const PARTS = \[(.*)\] as const", source.read_text())
-    assert line is not None
     assert tuple(re.findall(r'"(\w+)"', line[1])) == explore.PARTS
 
 

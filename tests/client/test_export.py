@@ -23,8 +23,8 @@ FILES = {
 }
 
 
-def saved(drawn: object, folder: Path) -> md.files.SavedMechanism:  # type: ignore[name-defined]
-    md.save(drawn, folder / "file.json")  # type: ignore[arg-type]
+def saved(drawn: object, folder: Path) -> md.files.SavedMechanism:
+    md.save(drawn, folder / "file.json")
     return md.load_mechanism(folder / "file.json")
 
 

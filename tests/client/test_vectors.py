@@ -28,7 +28,7 @@ Drawn = md.Channel | md.mechanisms.Mechanism
 
 
 def designed(size: int, notion: md.LDP, utility: object) -> md.Channel:
-    return md.design(md.Problem(range(size), notion, utility)).channel  # type: ignore[arg-type]
+    return md.design(md.Problem(range(size), notion, utility)).channel
 
 
 def random_channel(n_inputs: int, n_outputs: int, seed: int) -> md.Channel:

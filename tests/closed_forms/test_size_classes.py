@@ -164,7 +164,7 @@ def test_all_extreme_lifts_are_permutations_of_one(k: int, lower: Any, upper: An
     assume("inf" in (lower, upper) or lower * upper > 0 or k < 5)
     problem = Problem(range(k), notion, INFORMATION, prior=Prior.uniform(k))
     assume(UniformLift().holds(problem))
-    ours = np.sort(best_lift(problem.cone.families[0]))  # type: ignore[arg-type]
+    ours = np.sort(best_lift(problem.cone.families[0]))
     assert ours.sum() == pytest.approx(k)
     for ray in rays_of(problem):
         assert np.sort(ray * k / ray.sum()) == pytest.approx(ours, abs=1e-4)

@@ -250,7 +250,7 @@ def test_wrong_input_is_named_by_its_record() -> None:
         (([1, "x"], 1, 0, 10), "values[1]"),
     ):
         with pytest.raises(InputError) as caught:
-            collect_numbers(*arguments)  # type: ignore[arg-type]
+            collect_numbers(*arguments)
         assert caught.value.key == key
     alone = collect_numbers([3], 1, 0, 10, rng=1).mean()
     assert alone.standard_error == pytest.approx(5 * float(TwoValuedResponder(0, 10, 1).size))

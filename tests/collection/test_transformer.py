@@ -31,7 +31,6 @@ def test_each_column_goes_through_a_channel_private_at_epsilon() -> None:
     fitted = both().fit(table())
     assert [list(c) for c in fitted.categories_] == [COLOURS, SIZES]
     for mechanism, k in zip(fitted.mechanisms_, (3, 2), strict=True):
-        assert isinstance(mechanism, Channel)
         assert mechanism.shape[0] == k
         assert LDP(1).holds(mechanism)
         assert not LDP("0.99").holds(mechanism)
@@ -94,7 +93,6 @@ def test_ways_to_say_which_channel() -> None:
     lip = ChannelTransformer(
         lambda d: design(Problem(d, LIP(1), HammingLoss(), prior=prior)).channel
     ).fit(column)
-    assert isinstance(lip.mechanisms_[0], Channel)
     assert LIP(1).holds(lip.mechanisms_[0], prior)
     many = ChannelTransformer(epsilon=1).fit([[n] for n in range(100)])
     assert isinstance(many.mechanisms_[0], HadamardResponse)

@@ -77,7 +77,6 @@ def test_a_failure_is_noted_and_the_next_route_tried(error: Exception) -> None:
     """Where all fail the start is left: randomized response on the two likeliest inputs."""
     good = Start().solve(problem(), Limits())
     found = answered(Failing(error), Failing(raw=good))
-    assert found.best is not None
     assert found.best.why == "asked for"
     (failure,) = found.failures
     assert str(error) in failure or type(error).__name__ in failure

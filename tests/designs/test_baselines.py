@@ -29,8 +29,8 @@ def uneven(k: int) -> md.Prior:
 
 
 def problem(inputs: object, notion: object, utility: object) -> md.Problem:
-    found = md.Problem(inputs, notion, utility)  # type: ignore[arg-type]
-    return md.Problem(inputs, notion, utility, prior=uneven(len(found.domain)))  # type: ignore[arg-type]
+    found = md.Problem(inputs, notion, utility)
+    return md.Problem(inputs, notion, utility, prior=uneven(len(found.domain)))
 
 
 BLOCKS = [list(range(6)), list(range(6, 11))]
@@ -72,7 +72,6 @@ def lost(asked: md.Problem, Q: np.ndarray) -> float:
         M = (Q / np.maximum(p @ Q, 1e-300)) @ Q.T
         terms = utility.deviations(np.diag(np.linalg.inv(M)).copy(), p)
         return float(utility.scale * terms.value.sum())
-    assert asked.expected_loss is not None
     cost = asked.expected_loss.cost(asked.domain, asked.prior, asked.outputs or ())
     return float((cost.T @ Q).min(axis=0).sum())
 

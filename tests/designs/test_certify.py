@@ -30,7 +30,7 @@ def test_a_certified_channel_is_private_and_between_value_and_bound(name: str) -
     rough = RESPONSE + 1e-6 * (3 * np.eye(3) - 1)
     found, best = certify(problem, rough), design(problem)
     for claim in found.privacy:
-        assert claim.leakage <= float(claim.notion.epsilon)  # type: ignore[attr-defined]
+        assert claim.leakage <= float(claim.notion.epsilon)
     assert abs(found.channel.matrix - rough).max() < 1e-4 or name != "loss"
     assert found.bound == best.bound
     sign = -1 if problem.utility.is_maximized else 1

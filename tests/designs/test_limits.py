@@ -156,7 +156,6 @@ def test_the_start_comes_first_where_a_search_is_long(monkeypatch: pytest.Monkey
     monkeypatch.setattr(starts, "LONG", 1)
     assert Start().is_first(problem)
     raw = Start().solve(problem, Limits())
-    assert raw.value is not None
     seen: list[Progress] = []
     found = md.design(problem, gap=0.2, progress=seen.append, route="interior")
     assert all(progress.value <= raw.value for progress in seen)
@@ -202,7 +201,7 @@ def test_the_channel_of_the_start_takes_the_place_of_a_worse_answer() -> None:
     problem = plane()
     answers = inside(problem)
     bound = float(answers.solution().bound)
-    solution = begun(problem, uniform(answers.best.raw.proofs))  # type: ignore[union-attr]
+    solution = begun(problem, uniform(answers.best.raw.proofs))
     start = Start().solve(problem, Limits())
     assert float(solution.value) == pytest.approx(start.value)
     # multipliers are rounded as far as the gap allows, by a small share of it
@@ -234,7 +233,6 @@ def test_the_start_stands_where_the_repair_makes_an_answer_worse() -> None:
     alone.attempt(Failing(raw=told), "asked for")
     start = Start().solve(problem, Limits())
     assert alone.best is not None
-    assert start.value is not None
     assert float(alone.value) > 1.01 * start.value
     assert float(begun(problem, told).value) == pytest.approx(start.value)
 
@@ -254,7 +252,7 @@ def test_where_time_is_limited_a_bound_is_proved_before_the_search() -> None:
 def test_a_search_with_the_better_channel_keeps_the_bound_from_before() -> None:
     problem = plane()
     answers = inside(problem)
-    bare = replace(answers.best.raw, proofs=(), route="good")  # type: ignore[union-attr]
+    bare = replace(answers.best.raw, proofs=(), route="good")
     found = begun(problem, bare, seconds=1e6)
     assert float(found.value) == pytest.approx(float(answers.value))
     assert found.route.startswith("good; the bound by coarse: ")
@@ -373,13 +371,13 @@ def test_a_solver_without_limits_of_its_own_ends_with_the_design() -> None:
         def setOptionValue(self, option: str, value: float) -> None:  # noqa: N802
             until.append((option, value))
 
-    limit_time(Solver(), None)  # type: ignore[arg-type]
+    limit_time(Solver(), None)
     limits = Limits(seconds=1, clock=clock)
     with limits.hold():
         clock.now = 1.5
-        limit_time(Solver(), None)  # type: ignore[arg-type]
+        limit_time(Solver(), None)
         clock.now = 0.25
-        limit_time(Solver(), limits)  # type: ignore[arg-type]
+        limit_time(Solver(), limits)
     assert until == [("time_limit", pytest.approx(2.56)), ("time_limit", pytest.approx(2.76))]
 
 

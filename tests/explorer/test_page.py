@@ -473,6 +473,5 @@ def test_the_links_of_the_course_open_their_problems(chromium: Any, server: Page
             visit.page.goto(f"{server.address}#{fragment}")
             visit.page.wait_for_function("document.body.dataset.value !== undefined")
             part = re.match(r"part=(\w+)", fragment)
-            assert part is not None
             assert visit.page.is_visible(f"#{part[1]}"), notebook.name
             assert visit.page.inner_text("#status") == "", notebook.name

@@ -43,14 +43,14 @@ def haversine(one: tuple[Any, Any], other: tuple[Any, Any]) -> Any:
 @examples(40)
 @given(places, places)
 def test_a_great_circle_is_never_longer_than_it_is(one: Any, other: Any) -> None:
-    found = great_circle(tuple(map(Fraction, one)), tuple(map(Fraction, other)))  # type: ignore[arg-type]
+    found = great_circle(tuple(map(Fraction, one)), tuple(map(Fraction, other)))
     true = haversine(one, other)
     assert found.denominator in (1, 2, 4, 5, 8, 10, 20, 25, 40, 50, 100, 125, 200, 250, 500, 1000)
     assert found >= 0
     exact = mpmath.mpf(found.numerator) / found.denominator
     assert exact <= true
     assert true - exact < 0.0011
-    back = great_circle(tuple(map(Fraction, other)), tuple(map(Fraction, one)))  # type: ignore[arg-type]
+    back = great_circle(tuple(map(Fraction, other)), tuple(map(Fraction, one)))
     assert back == found
 
 
@@ -160,7 +160,7 @@ def test_points_of_a_plane_are_no_places() -> None:
 @given(st.lists(places, min_size=1, max_size=6, unique=True), places)
 def test_the_nearest_place_is_the_nearest(points: Any, here: Any) -> None:
     exact = [tuple(map(Fraction, p)) for p in points]
-    (found,) = NearestPoint(exact, "haversine").find([f"({here[0]!r}, {here[1]!r})"])  # type: ignore[arg-type]
+    (found,) = NearestPoint(exact, "haversine").find([f"({here[0]!r}, {here[1]!r})"])
     every = [haversine(p, here) for p in exact]
     assert every[found] <= min(every) + 0.001
 

@@ -18,7 +18,7 @@ from tests.mechanisms_support import exact_table
 
 @pytest.mark.parametrize(("k", "epsilon"), [(2, 1), (5, "0.01"), (100, 3), (3000, "1e-6"), (9, 30)])
 def test_everything_is_that_of_the_mechanisms(k: int, epsilon: object) -> None:
-    found, n = advise(k, epsilon, 400), 400  # type: ignore[arg-type]
+    found, n = advise(k, epsilon, 400), 400
     assert {each.kind for each in found} == set(LDP_MECHANISMS)
     ratios = [round(each.risk_ratio, 9) for each in found]
     assert ratios == sorted(ratios)

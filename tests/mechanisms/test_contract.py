@@ -186,7 +186,7 @@ LAWS: dict[type[Mechanism], tuple[Callable[[Any, float], Any], float]] = {
 @examples(15)
 def test_its_law_is_the_published_one(kind: type[Mechanism], data: st.DataObject) -> None:
     made, (law, error) = data.draw(EVERY[kind.name]), LAWS[kind]
-    expected = law(made, float(exp_lower(made.privacy.epsilon)))  # type: ignore[attr-defined]
+    expected = law(made, float(exp_lower(made.privacy.epsilon)))
     table = np.array(exact_table(made))
     near = 0.0 if made.prior is None else 1e-15 + float(Fraction(40, WHOLE) / made.prior.minimum)
     if error:
@@ -210,7 +210,7 @@ def test_it_is_private_and_not_more(name: str, data: st.DataObject) -> None:
     assert made.largest_ratio() == max([r for r in ratios if r is not None], default=1)
     notion: Any = made.privacy
     if "digits" in getattr(made, "options", {}):  # a matrix of so many sets is rounded
-        made = type(made).restored(made.inputs, notion, {"digits": 62})  # type: ignore[attr-defined]
+        made = type(made).restored(made.inputs, notion, {"digits": 62})
     else:
         assert at(notion, notion.epsilon + Fraction(1, 10**6)).holds(made.dense())
         narrower = at(notion, notion.epsilon * Fraction(999, 1000))
@@ -375,7 +375,7 @@ def test_many_inputs_are_estimated_within_their_errors(name: str) -> None:
     weights = np.arange(k) / k
     mean, square = made.combination(tally, weights)
     assert abs(mean - weights @ truth) < 5 * np.sqrt((square - mean**2) / n)
-    assert made.largest_ratio() <= exp_lower(made.privacy.epsilon)  # type: ignore[attr-defined]
+    assert made.largest_ratio() <= exp_lower(made.privacy.epsilon)
     assert 0 < made.mass(int(records[0]), reports.data[:1]) < 1
     assert len(made.privatize([], rng=1)) == 0
     assert not made.privatize([0]).simulated

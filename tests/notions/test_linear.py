@@ -210,7 +210,7 @@ def test_a_class_is_saved_as_its_rows(laddered: Solution) -> None:
 
 def test_a_budget_of_a_class_is_moved() -> None:
     problem = Problem(range(4), Ladder(1), md.MeanAbsoluteError(), prior=PRIOR)
-    assert problem.at("0.5").privacy[0].epsilon == Fraction(1, 2)  # type: ignore[attr-defined]
+    assert problem.at("0.5").privacy[0].epsilon == Fraction(1, 2)
     curve = md.design_frontier(problem, [0.5, 1, 2])
     values = [float(solution.value) for solution in curve]
     assert values == sorted(values, reverse=True)

@@ -30,7 +30,7 @@ def test_a_grid_is_a_heat_map_with_rows_downwards() -> None:
     assert low > high
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == ("column", "row", r"\$a\$")
     assert image.get_clim() == (0.0, 0.3)
-    plt.close(ax.figure)  # type: ignore[arg-type]
+    plt.close(ax.figure)
 
 
 def test_places_have_the_longitude_to_the_right() -> None:
@@ -43,7 +43,7 @@ def test_places_have_the_longitude_to_the_right() -> None:
     assert float(ax.get_aspect()) == pytest.approx(1 / math.cos(math.radians(39.883)), rel=1e-4)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("longitude", "latitude")
     assert [text.get_text() for text in ax.texts] == ["0", "1", "2"]
-    plt.close(ax.figure)  # type: ignore[arg-type]
+    plt.close(ax.figure)
 
 
 def test_a_map_of_an_estimate_has_its_title() -> None:
@@ -51,7 +51,7 @@ def test_a_map_of_an_estimate_has_its_title() -> None:
     channel = md.mechanisms.GeneralizedRandomizedResponse(plane, 1)
     ax = plot_map(md.estimate(channel, channel.privatize([0, 1, 2, 2], rng=1)))
     assert ax.get_title().startswith("unbiased; 4 reports\nsimulation")
-    plt.close(ax.figure)  # type: ignore[arg-type]
+    plt.close(ax.figure)
 
 
 def test_inputs_without_coordinates_are_refused(tmp_path: Path) -> None:

@@ -72,12 +72,11 @@ def drawn(ax: Axes) -> Axes:
 
 def legend(ax: Axes) -> list[str]:
     found = ax.get_legend()
-    assert found is not None
     return [text.get_text() for text in found.get_texts()]
 
 
 def ticks(axis: object) -> list[str]:
-    return [text.get_text() for text in axis.get_ticklabels()]  # type: ignore[attr-defined]
+    return [text.get_text() for text in axis.get_ticklabels()]
 
 
 # channels and posteriors
@@ -174,8 +173,7 @@ LINE_STYLES = ("get_color", "get_marker")
 def test_an_undecided_part_is_shaded_down_to_the_bound() -> None:
     found = frontier(LDP(1), "1", "2")
     wide = tuple(
-        FrontierPoint(p.epsilon, replace(p.solution, bound=Fraction("0.1")))  # type: ignore[type-var]
-        for p in found.points
+        FrontierPoint(p.epsilon, replace(p.solution, bound=Fraction("0.1"))) for p in found.points
     )
     ax = drawn(plots.plot_frontier(Frontier(found.problem, wide), axes(), labels=["mine"]))
     (shade,) = ax.collections
@@ -445,7 +443,7 @@ def test_every_plot_is_on_given_or_new_axes_with_their_names(name: str) -> None:
     drawn(given_axes)
     for ax in (given_axes, new):
         assert [ax.get_title(), ax.get_xlabel(), ax.get_ylabel()] == [r"for \$5", *names]
-    plt.close(new.figure)  # type: ignore[arg-type]
+    plt.close(new.figure)
 
 
 def test_solutions_are_drawn_as_their_channels_and_frontiers() -> None:
@@ -502,7 +500,7 @@ def test_half_lines_are_cut_a_little_beyond_the_edges() -> None:
     assert image.get_extent()[:2] == [-100, 5]
     for span in ((5, 5), (1, math.inf), "ab", 3):
         with pytest.raises(InputError, match="span: expected"):
-            plots.plot_kernel(KERNEL, axes(), span=span)  # type: ignore[arg-type]
+            plots.plot_kernel(KERNEL, axes(), span=span)
 
 
 def test_reports_and_losses_by_the_truth() -> None:

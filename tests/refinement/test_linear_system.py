@@ -41,7 +41,6 @@ def test_a_system_that_has_a_solution_is_solved(
     rows, values = system
     given_equations = equations(rows, values)
     found = solved(given_equations, len(values))
-    assert found is not None
     for terms, right in given_equations:
         assert sum(a * found[j] for j, a in terms.items()) == right
 

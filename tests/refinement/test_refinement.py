@@ -28,12 +28,10 @@ def product(first: Channel, W: Any) -> list[list[Fraction]]:
 def check(found: Refinement, first: Channel, second: Channel) -> None:
     """Check what proves the answer, from the definitions alone."""
     if found:
-        assert found.matrix is not None
         assert all(sum(row) == 1 and min(row) >= 0 for row in found.matrix)
         assert product(first, found.matrix) == second.rows()
         assert found.deficiency == (0, 0)
         return
-    assert found.separation is not None
     prior, gain, best, worth, nearest, distance = found.separation
     assert sum(prior) == 1
     assert all(0 <= g <= 1 for row in gain for g in row)
@@ -110,7 +108,7 @@ def test_inputs_count_by_label() -> None:
     with pytest.raises(InputError, match="other: expected one entry for each input"):
         first.refines(Channel.from_matrix([[1], [1]]))
     with pytest.raises(InputError, match="other: expected a Channel, given 3"):
-        first.refines(3)  # type: ignore[arg-type]
+        first.refines(3)
 
 
 def test_channels_that_are_too_large_are_refused_before_anything_is_solved() -> None:

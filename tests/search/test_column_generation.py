@@ -79,7 +79,7 @@ def line_problem(k: int, seed: int = 0) -> md.Problem:
 
 
 def expected_loss(problem: md.Problem, matrix: FloatArray) -> float:
-    loss = problem.utility.loss(problem.domain, problem.outputs or ()).array  # type: ignore[attr-defined]
+    loss = problem.utility.loss(problem.domain, problem.outputs or ()).array
     return float((problem.prior.array[:, None] * loss * matrix).sum())
 
 
@@ -191,7 +191,6 @@ def test_a_line_does_not_overflow_and_a_far_end_does_not_drown() -> None:
     x = np.arange(5)
     E = 400.0 * np.abs(x[:, None] - x)
     line = InputLine.of(E, x)
-    assert line is not None
     assert np.array_equal(line.up, step)
     cost = np.array([[0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, -1e-9]])
     found = LinePricer(line).price(cost)
@@ -323,7 +322,6 @@ def test_the_restricted_master_in_other_units() -> None:
     rng = np.random.default_rng(0)
     problem = line_problem(4)
     pricer = pricer_of(problem)
-    assert pricer is not None
     many = np.column_stack([pricer.start(), *rays(problem)])
     gain = rng.random(many.shape[1])
     theta, prices = RestrictedMaster(many, gain).solve()

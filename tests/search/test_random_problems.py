@@ -154,7 +154,6 @@ def hold_against_the_direct_lp(problem: md.Problem) -> md.Solution:
         assert claim.leakage <= float_above(getattr(notion, "epsilon", None) or Fraction(0))
     assert set(channel.outputs) <= set(problem.outputs or ())
     assert problem.utility.value(channel, problem.prior, problem.outputs) == solution.value
-    assert solution.bound is not None
     assert solution.bound <= solution.value
     assert solution.value - solution.bound <= slack
     if solution.value > SMALL * scale:  # below, the solver's own tolerance is a large share of it
@@ -201,7 +200,6 @@ def test_a_sum_of_gains_is_that_of_all_rays(objective: str, examples: int) -> No
 
 def hold_against_all_rays(problem: md.Problem) -> md.Solution:
     solution, prior = md.design(problem), problem.prior
-    assert isinstance(problem.utility, md.ColumnUtility)
     slack = TOLERANCE
     if isinstance(problem.utility, md.PosteriorMeanSquaredError) and not problem.utility.histogram:
         slack *= float(max(problem.utility.given or (), key=abs)) ** 2

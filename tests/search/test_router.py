@@ -149,7 +149,6 @@ class RandomizedResponse(Route):
     def solve(self, problem: md.Problem, limits: Limits) -> RawSolution:
         """Return the channel, without a proof."""
         k, notion = len(problem.domain), problem.sole_notion(md.LDP)
-        assert notion is not None
         Q = np.ones((k, k)) + np.expm1(float(notion.epsilon)) * np.eye(k)
         return RawSolution(Q / Q.sum(axis=1), problem.outputs or (), (), "own: by hand")
 
@@ -185,7 +184,7 @@ def without_repeated_outputs(program: ConicProgram) -> Reduced | None:
     if len(kept) == m:
         return None
 
-    def invert(answers):  # type: ignore[no-untyped-def]
+    def invert(answers):
         (answer,) = answers
         matrix = np.zeros((len(program.cost), m))
         matrix[:, kept] = answer.matrix

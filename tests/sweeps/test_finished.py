@@ -210,9 +210,9 @@ def test_an_invalid_folder_is_refused_before_the_work(tmp_path: Path) -> None:
     file.write_text("")
     for given in (file, file / "below", 3, "a\0b"):
         with pytest.raises(md.InputError, match="cache"):
-            design_each([], cache=given)  # type: ignore[arg-type]
+            design_each([], cache=given)
         with pytest.raises(md.InputError, match="cache"):
-            md.design_frontier(users(1)[0], [1], cache=given)  # type: ignore[arg-type]
+            md.design_frontier(users(1)[0], [1], cache=given)
     (problem,) = users(1)
     Finished(tmp_path, "auto", None).path(problem).parent.write_text("no folder")
     with pytest.raises(md.InputError, match="cache: expected a folder that can be written"):
@@ -224,7 +224,7 @@ def test_a_frontier_is_kept_and_taken_up(tmp_path: Path, monkeypatch: pytest.Mon
     first = md.design_frontier(problem, [2, "0.5", 1], cache=tmp_path)
     monkeypatch.setattr("mechdesign.designs.design.designed", None)  # nothing is designed
     again = md.design_frontier(problem, [1, 2, "0.5"], cache=tmp_path)
-    assert [s.value for s in again] == [first.points[n].solution.value for n in (2, 0, 1)]  # type: ignore[union-attr]
+    assert [s.value for s in again] == [first.points[n].solution.value for n in (2, 0, 1)]
     assert len(list(tmp_path.rglob("*.gz"))) == 3
 
 

@@ -115,7 +115,7 @@ def test_an_interrupt_leaves_the_budgets_that_are_finished(monkeypatch: pytest.M
     designed = 0
     with pytest.warns(UserWarning, match="2 of 4 budgets"):
         found = md.design_frontier(PROBLEMS["a survey"], [4, 2, 3, 1])
-    assert [solution.problem.privacy[0].epsilon for solution in found] == [2, 1]  # type: ignore[attr-defined]
+    assert [solution.problem.privacy[0].epsilon for solution in found] == [2, 1]
     designed = -10
     whole = md.design_frontier(PROBLEMS["a survey"], [1, 2])
     assert whole.ended == ""
@@ -194,7 +194,6 @@ def assert_both_sides(reach: Reach, wanted: Fraction) -> None:
     assert notion == problem.at(reach.epsilon).privacy[0]
     assert notion.holds(reach.solution.channel, problem.prior)
     assert sign * reach.solution.value <= sign * wanted
-    assert reach.proof is not None
     assert reach.proof.problem.privacy == problem.at(reach.below).privacy
     assert sign * reach.proof.bound > sign * wanted
     assert reach.proof.bound_proved

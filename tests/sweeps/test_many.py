@@ -175,7 +175,7 @@ def test_noise_and_continuous_inputs_come_as_design_gives_them() -> None:
     """They are equal after a way between processes, by pickle."""
     interval = md.ContinuousProblem((0, 1), md.LDP(1), md.PosteriorMeanSquaredError())
     line = md.Problem(range(9), md.MetricPrivacy(1, "absolute"), md.MeanAbsoluteError())
-    (kernel,) = md.design_many([interval], gap=0.5)  # type: ignore[list-item]
+    (kernel,) = md.design_many([interval], gap=0.5)
     (noise,) = md.design_many([line], route="noise", gap=0.5)
     assert kernel.problem is interval
     assert noise.problem is line

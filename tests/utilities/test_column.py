@@ -286,7 +286,7 @@ def test_no_column_beats_the_prices_to_fifty_digits(k: int, notion: str, objecti
     """The bound in the file holds without any tolerance, and is no weaker than it must be."""
     problem = drawn(notion, objective, k, seed=0)
     document = design(problem, route="extreme-rays").document()
-    epsilon = problem.privacy[0].epsilon  # type: ignore[attr-defined]
+    epsilon = problem.privacy[0].epsilon
     P = [decimal(p) for p in problem.prior]
     if notion == "ldp":
         columns = columns_of_ldp(k, epsilon)
@@ -381,7 +381,7 @@ def test_histogram_and_values_together_are_refused() -> None:
     with pytest.raises(InputError, match="not both"):
         md.PosteriorMeanSquaredError([1, 0], histogram=True)
     with pytest.raises(InputError, match="true or false"):
-        md.PosteriorMeanSquaredError(histogram=1)  # type: ignore[arg-type]
+        md.PosteriorMeanSquaredError(histogram=1)
     # words have a histogram, and no numbers
     Problem(["a", "b"], LDP(1), md.PosteriorMeanSquaredError(histogram=True))
     with pytest.raises(InputError, match="give a number for each"):

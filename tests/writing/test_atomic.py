@@ -142,7 +142,7 @@ class Failing:
         fail, made = self, NAMED(**options)
 
         class Raw(io.FileIO):
-            def write(self, data: Any) -> int:  # type: ignore[override]
+            def write(self, data: Any) -> int:
                 return int(fail(super().write)(data))
 
         made.file = io.BufferedWriter(Raw(os.dup(made.fileno()), "w"))

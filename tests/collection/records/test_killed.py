@@ -104,7 +104,6 @@ def half_way(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
         def start(target: str) -> subprocess.Popen[str]:
             process = stack.enter_context(started(folder, "-c", HALF_WAY, target))
-            assert process.stdout is not None
             assert process.stdout.readline() == "10000\n"
             return process
 
@@ -265,8 +264,6 @@ def test_forty_kills_leave_nothing_torn(command: str, there: bool, folder: Path)
     names = {path.name for path in folder.iterdir()} | {target.name}
     seen, killed = {"old": 0, "new": 0}, 0
     with started(folder, "-c", KILLED, json.dumps(every), *words) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
         for moment in every:
             assert process.stdout.readline() == "ready\n"
             ledger.unlink(missing_ok=True)

@@ -91,7 +91,6 @@ def checked(problem: Problem, noise: LatticeNoise) -> tuple[Torus, Statement]:
 def of_all_rows(problem: Problem, noise: LatticeNoise) -> Fraction:
     """Return the expected loss, summed over all inputs and outputs."""
     loss, domain, total = problem.expected_loss, problem.domain, Fraction(0)
-    assert loss is not None
     table = loss.loss(domain, domain.labels)
     for x, p in enumerate(problem.prior):
         for y, mass in enumerate(noise.row(x).tolist() if p else ()):

@@ -60,7 +60,7 @@ def problems(draw: st.DrawFn, most: int = 5) -> md.Problem:
 def city(side: int = 6) -> md.Problem:
     """A few crowded cells of a grid."""
     domain = md.Domain.grid(side, side)
-    weights = [1 + 7 * ((3 * r + 5 * c) % 7 == 0) for r, c in domain.labels]  # type: ignore[misc]
+    weights = [1 + 7 * ((3 * r + 5 * c) % 7 == 0) for r, c in domain.labels]
     prior = [f"{w}/{sum(weights)}" for w in weights]
     return md.Problem(
         domain, md.MetricPrivacy("0.8", "euclidean"), md.EuclideanDistance(), prior=prior
@@ -111,7 +111,7 @@ def test_a_third_of_the_inputs_proves_most() -> None:
     problem = city()
     best = float(md.design(problem, gap=1e-4).bound)
     prior, cone, E = problem.prior.array, problem.cone, problem.cone.lengths()
-    cost = problem.utility.cost(problem.domain, problem.prior, problem.outputs or ())  # type: ignore[attr-defined]
+    cost = problem.utility.cost(problem.domain, problem.prior, problem.outputs or ())
     (inputs,) = chosen(E, prior, [12])
     program = CoarseProgram(cone, E, inputs)
     whole = coarse_bound(program, np.asarray(program.shares @ cost), np.arange(36), Limits())

@@ -63,7 +63,6 @@ def test_entries_without_a_bound_have_no_price() -> None:
 def test_a_line_is_taken_in_the_order_of_its_numbers() -> None:
     problem = md.Problem(md.Domain([3, 0, 1]), md.MetricPrivacy(1, "absolute"), md.HammingLoss())
     line = InputLine.of_problem(problem)
-    assert line is not None
     assert line.order.tolist() == [1, 2, 0]
 
 

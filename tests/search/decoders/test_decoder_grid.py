@@ -192,7 +192,6 @@ def test_many_inputs(notion: Notion) -> None:
 
 def test_the_file_is_small() -> None:
     certificate = md.design(counted(30, md.LIP(1))).certificate
-    assert certificate is not None
     assert certificate.multipliers == ()
     assert len(certificate.prices or ()) == 30
     assert isinstance(certificate.linearization, Decoders)

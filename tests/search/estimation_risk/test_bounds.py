@@ -62,7 +62,6 @@ def test_each_bound_is_below_the_optimum_and_proved(
     """Both are above the bound without privacy, and products are close."""
     problem = md.Problem(range(4), notion, utility, prior=PRIOR)
     optimum, blind = md.design(problem), nothing_constrained(problem.compiled)
-    assert blind is not None
     least = blind.bound(problem.compiled.statement)
     for bound in ("product_bound", "relaxed"):
         with only(bound):
@@ -86,9 +85,7 @@ def test_the_bound_of_the_diagonal_is_at_least_half(
     best = md.design(md.Problem(range(4), notion, utility, prior=PRIOR))
     worst = PRIOR.probabilities if utility.worst_case else None
     found = separable_bound(best.problem, best.channel.matrix, worst, Limits())
-    assert found is not None
     certificate = found[1](best.problem)
-    assert certificate is not None
     bound = certificate.bound(best.problem.compiled.statement)
     assert best.value / 2 <= bound <= best.value * (1 + Fraction(1, 10**9))
 
@@ -114,11 +111,10 @@ def test_the_implied_budget_is_the_longest_chain_of_bounds(
         with pytest.raises(md.CertificateError, match="no ratio of all pairs is bounded"):
             Implied()(statement)
         return
-    assert found is not None
     (ratio,) = Implied()(statement).ratios
     assert ratio.exponents.at(0, 1, up=True) == Fraction(budget)
     (implied,) = found.privacy
-    assert float(implied.epsilon) == pytest.approx(float(budget))  # type: ignore[attr-defined]
+    assert float(implied.epsilon) == pytest.approx(float(budget))
 
 
 @pytest.mark.parametrize("notion", [random_context_aware(7).privacy, md.LDP(1)])
@@ -154,6 +150,4 @@ def test_with_little_time_it_is_the_start_and_the_bound_of_its_diagonal(k: int) 
     assert (raw.matrix == start.matrix).all()
     (proof,) = raw.proofs
     certificate = proof(problem)
-    assert certificate is not None
-    assert raw.value is not None
     assert raw.value / 2 <= certificate.bound(problem.compiled.statement) <= raw.value

@@ -149,7 +149,6 @@ each_notion = pytest.mark.parametrize("name", NOTIONS)
 
 
 def estimator(solution: md.Solution) -> FloatArray:
-    assert solution.decoder is not None
     return np.array([[float(entry) for entry in column] for column in solution.decoder])
 
 
@@ -409,7 +408,6 @@ def test_expected_values_of_the_library_are_computed_without_it() -> None:
     stated = {path.stem: md.load_problem(path).expected for path in PROBLEMS.glob("*.toml")}
     assert stated.keys() == LIBRARY.keys()
     for name, expected in stated.items():
-        assert expected is not None
         assert expected.value == pytest.approx(LIBRARY[name](), rel=1e-6)
 
 
@@ -432,7 +430,6 @@ def test_the_worst_case_is_a_saddle_point(name: str, make: type[EstimationRisk])
     corners = list(np.eye(k))
     for p in [*corners, *rng.dirichlet(np.ones(k), 300), *rng.dirichlet(np.full(k, 0.2), 300)]:
         assert estimator_risk(Q, W, p, utility) <= value * (1 + 1e-9)
-    assert solution.certificate is not None
     named = solution.certificate.reference
     worst = np.array(list(map(float, named))) if named else np.full(k, 1 / k)
     assert estimator_risk(Q, W, worst, utility) == pytest.approx(value, rel=1e-6)
@@ -512,7 +509,7 @@ REFUSED: list[tuple[Callable[[type[EstimationRisk]], Any], type[Exception], str]
         md.InputError,
         "prior: an input has probability 0",
     ),
-    (lambda make: make(worst_case="yes"), md.InputError, "worst_case"),  # type: ignore[arg-type]
+    (lambda make: make(worst_case="yes"), md.InputError, "worst_case"),
     (unread, md.InputError, "independent"),
     (
         lambda make: solved(md.LDP("1e-18"), make(), 3),
@@ -584,7 +581,6 @@ def test_the_theorem_of_subset_selection_is_a_bound_where_it_is_not_the_optimum(
         found = bound(problem)
         assert found is None or found < md.design(problem).value * (1 - Fraction(1, 10**6))
     worst = bound(md.Problem(range(4), md.LDP(1), md.L2Risk(True), prior=SKEWED))
-    assert worst is not None
     assert float(worst) == pytest.approx(subset_risk(4, 1), rel=1e-12)
 
 

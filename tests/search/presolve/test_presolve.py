@@ -136,7 +136,6 @@ def test_a_note_counts_the_implied_pairs() -> None:
         prior=[1 / 9] * 9,
     )
     reduced = without_implied(conic_program(both)[0])
-    assert reduced is not None
     assert reduced.note == "48 of 72 pairs follow from others"
     (left,) = reduced.programs
     assert len(left.cone.families) == 2
@@ -218,7 +217,6 @@ def test_the_bound_is_the_same_for_weights_that_are_not_optimal() -> None:
     problem = md.Problem(md.Domain.range(6), md.ContextAwareLDP(text_of(E)), distortion(rng, 6, 4))
     program, unit = conic_program(problem)
     merged = merge_inputs(program)
-    assert merged is not None
     (small,) = merged.programs
     answer = by_highs(ConicProgram(small.cone, small.cost + 0.1 * rng.random((3, 4))), Limits())
     bound = reduced_costs(small, answer.duals).min(axis=1).sum()
@@ -237,7 +235,6 @@ def test_nothing_is_merged_where_rows_may_differ() -> None:
     assert merged(md.LIP(0).cone(md.Domain.range(4), md.Prior.uniform(4))) is None
     blocks = md.BlockLDP(0, [[0, 2], [1, 3]]).cone(md.Domain.range(4))
     two = merged(blocks)
-    assert two is not None
     assert two.programs[0].cost.tolist() == [[1, 0, 1, 0], [0, 1, 0, 1]]
     assert merged(blocks, worst_case=True) is None
     lengths: list[list[list[Any]]] = [

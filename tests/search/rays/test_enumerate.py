@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import mechdesign as md
-from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.linearizations import Boxes
 from mechdesign.notions import Notion
 from mechdesign.search.limits import Limits
@@ -102,7 +101,7 @@ def largest_surplus(problem: md.Problem, rays: np.ndarray, u: np.ndarray) -> flo
     """Return the most that a ray gains above its price, over rays that ever occur."""
     P = problem.prior.array
     law = rays @ P
-    gain = problem.utility.gain(rays.T, P)  # type: ignore[attr-defined]
+    gain = problem.utility.gain(rays.T, P)
     return float(((gain - rays @ u)[law > 0] / law[law > 0]).max())
 
 
@@ -115,19 +114,17 @@ def test_one_tree_serves_all_potentials(kind: int, seed: int) -> None:
     """
     rng = np.random.default_rng([kind, seed])
     problem = a_problem(rng, int(rng.integers(2, 5)), kind, zero=seed % 4 == 3)
-    search = BoxSearch.of(problem, problem.utility)  # type: ignore[arg-type]
+    search = BoxSearch.of(problem, problem.utility)
     if search is None:  # an entry that never counts is not bounded
         assert not all(problem.prior)
         return
     u, size, statement = problem.prior.array.copy(), 0, problem.compiled.statement
     rays = extreme_rays(rows(problem))
-    assert isinstance(statement.objective, Gain)
     for boxes in (1, 9, 100):
         u = u + 0.2 * rng.normal(size=len(u)) * problem.prior.array
         truth = largest_surplus(problem, rays, u)
         found = search.price(u, 1e-9, boxes)
         certificate = found.proof(problem)
-        assert certificate is not None
         assert isinstance(certificate.linearization, Boxes)
         most = statement.objective.constant - certificate.bound(statement)
         read = float(most) - float(u.sum())
@@ -147,7 +144,7 @@ def test_the_search_ends_at_the_optimum_or_names_the_limit(
 ) -> None:
     problem = md.Problem(range(5), budgets(np.random.default_rng(1), 5, 0.0), utility)
     optimum = solve_by_rays(problem)
-    gain = problem.utility.gain  # type: ignore[attr-defined]
+    gain = problem.utility.gain
 
     def total(matrix: np.ndarray) -> float:
         return float(gain(matrix, problem.prior.array).sum())
@@ -168,8 +165,7 @@ def test_time_is_kept_for_the_proof_of_the_tree() -> None:
     """The longer the tree, the more of the time limit is left when the search ends."""
     rng = np.random.default_rng(0)
     problem = md.Problem(range(8), budgets(rng, 8, 0.0), md.MutualInformation())
-    search = BoxSearch.of(problem, problem.utility)  # type: ignore[arg-type]
-    assert search is not None
+    search = BoxSearch.of(problem, problem.utility)
     kept = []
     for boxes in (20, 200):
         limits = Limits(seconds=1000.0)
@@ -187,7 +183,6 @@ def test_rounding_of_equal_terms_moves_no_end(units: int) -> None:
     """
     expected = 3 / (1 + 2 * np.exp(0.7))
     search = BoxSearch.of(md.Problem(range(3), md.LDP("0.7"), UTILITIES[1]), UTILITIES[1])
-    assert search is not None
     ends = search._narrowed(
         np.full(3, 0.5), np.array([2.0, np.exp(0.7) / 2 * (1 + units * 2.0**-52), 1.2])
     )

@@ -53,7 +53,6 @@ def by_hand(problem: md.Problem) -> list[np.ndarray]:
 def least_loss(problem: md.Problem, Q: np.ndarray) -> float:
     """The expected loss with the best decision for each output."""
     loss = problem.expected_loss
-    assert loss is not None
     cost = loss.cost(problem.domain, problem.prior, problem.outputs or ())
     return float((cost.T @ Q).min(axis=0).sum())
 
@@ -79,7 +78,6 @@ def test_never_worse_than_the_standard_mechanisms(name: str) -> None:
             return
         raw = Start().solve(problem, Limits())
         assert raw.matrix.sum(axis=1) == pytest.approx(1)
-        assert raw.value is not None
         cost = problem.expected_loss.cost(problem.domain, problem.prior, problem.outputs or ())
         slack = 1e-7 * float(cost.max())
         best = min(least_loss(problem, Q) for Q in by_hand(problem))
@@ -113,7 +111,7 @@ def test_a_sum_of_gains_is_not_worse_either(name: str) -> None:
 def test_a_worst_case_is_not_worse_than_randomized_response(
     k: int, random: st.DrawFn, plain: bool
 ) -> None:
-    loss = [[random.randint(0, 9) for _ in range(k)] for _ in range(k)]  # type: ignore[attr-defined]
+    loss = [[random.randint(0, 9) for _ in range(k)] for _ in range(k)]
     notion = md.LDP(1) if plain else md.MetricPrivacy(1, "absolute")
     problem = md.Problem(range(k), notion, md.Distortion(loss, worst_case=True))
     raw = Start().solve(problem, Limits())
@@ -135,7 +133,7 @@ NON_CONIC: list[Notion] = [
 def test_a_constraint_on_the_whole_channel_is_met(notion: Notion) -> None:
     problem = md.Problem(range(6), notion, md.MeanAbsoluteError(), prior=uneven(6))
     solution = early(problem).solution()
-    cost = problem.utility.linear_form.cost(problem.domain, problem.prior, range(6))  # type: ignore[union-attr]
+    cost = problem.utility.linear_form.cost(problem.domain, problem.prior, range(6))
     assert float(solution.value) < 0.999 * cost.sum(axis=0).min()
     assert notion.holds(solution.channel, problem.prior)
     verify(solution.document())
@@ -149,7 +147,6 @@ def test_it_comes_near_the_optimum() -> None:
     for problem, optimum in zip((line, bins, plane), optima, strict=True):
         raw = Start().solve(problem, Limits())
         assert is_private(problem, raw.matrix[:, raw.matrix.max(axis=0) > 1e-9])
-        assert raw.value is not None
         assert optimum <= raw.value + 1e-9
         assert raw.value <= 1.05 * optimum
 
@@ -190,7 +187,6 @@ def test_for_a_risk_under_ldp_it_is_as_good_as_subset_selection(k: int, epsilon:
     """From 97 inputs on its sets are those of a projective geometry; the prior is not uniform."""
     problem = md.Problem(range(k), md.LDP(epsilon), md.L2Risk(), prior=uneven(k))
     raw = Start().solve(problem, Limits())
-    assert raw.value is not None
     assert raw.value <= 1.06 * md.mechanisms.SubsetSelection(k, epsilon).risk
     assert raw.matrix.shape[1] <= (k * k if k == 20 else 4 * k)
 
@@ -200,7 +196,6 @@ def test_a_sum_of_ones_own_has_the_bound_of_telling_all() -> None:
     raw = Start().solve(own, Limits())
     assert raw.numeric_bound == pytest.approx(1)
     p = sorted(uneven(3))
-    assert raw.value is not None
     assert raw.value >= float(p[1] + p[2])
 
 
