@@ -285,14 +285,15 @@ def random_prior(rng: np.random.Generator, k: int, zeros: bool) -> list[int]:
     return counts if sum(counts) else [1] * k
 
 
-def random_problem(seed: int, number: int) -> tuple[str, str, Problem]:
+def random_problem(seed: int, number: int, sizes: range = SIZES) -> tuple[str, str, Problem]:
     """Return a random problem, with the names of its notion and objective."""
     rng = np.random.default_rng([seed, number])
     notion = str(rng.choice(list(NOTIONS)))
     objective = str(rng.choice(SOLVED_BESIDE if notion in NOT_CONIC else OBJECTIVES))
-    k = int(rng.choice(SIZES))
+    k = int(rng.choice(sizes))
     if notion == "metric grid" or (objective == "euclidean" and notion != "metric line"):
-        domain = Domain.grid(*GRIDS[rng.integers(len(GRIDS))])
+        grids = [grid for grid in GRIDS if grid[0] * grid[1] in sizes]
+        domain = Domain.grid(*grids[rng.integers(len(grids))])
     else:
         domain = Domain(sorted(rng.permutation(3 * k)[:k].tolist()))
     on_line = domain.grid_shape is None

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from mechdesign import LDP, MeanAbsoluteError, Problem, design
 from mechdesign.files.listing import UnprovedError, listing
 from mechdesign.kernel.arithmetic import UNIT
 from tests.cli_support import Run
-from tests.kernel.honest import document_of, draw_document
+from tests.documents import as_read
+from tests.kernel.honest import draw_document
 
 
 def listed(document: dict[str, Any]) -> str | None:
@@ -24,15 +26,9 @@ def listed(document: dict[str, Any]) -> str | None:
 
 
 def test_that_a_listing_has_the_numbers_of_the_file() -> None:
-    problem = {
-        "domain": {"values": [0, 1, 2]},
-        "prior": ["1/2", "1/3", "1/6"],
-        "privacy": [{"notion": "ldp", "epsilon": "1/2"}],
-        "utility": {"objective": "mean-absolute-error"},
-        "outputs": [0, 1, 2],
-    }
-    line = {"linearization": {"kind": "costs"}, "oracle": {"kind": "line"}}
-    document = document_of(problem, line)
+    problem = Problem(3, LDP("1/2"), MeanAbsoluteError(), prior=["1/2", "1/3", "1/6"])
+    document = as_read(design(problem))
+    document["certificate"]["oracle"] = {"kind": "line"}
     lines = listing(document).splitlines()
     rows = document["channel"]["numerators"]
     n, certificate = len(document["channel"]["outputs"]), lines.index("costs")

@@ -92,11 +92,9 @@ def check_bound(document: dict[str, Any], problem: Problem, size: Fraction) -> N
     gap = abs(found - stated) / max(Fraction(1, 10**12), abs(found))
     need(abs(claim(document["gap"]) - gap) <= max(ONE, gap) / 10**9, "the gap")
     need(document["status"] == ("optimal" if gap <= NEAR else "bounded"), "the status")
-    certificate = document.get("certificate")
-    need(document["bound_proved"] is (certificate is not None), "what is said to be proved")
-    if certificate is not None:
-        most = bound(problem.statement, certificate)
-        need(sign * stated <= most + abs(most) / 10**12 + Fraction(1, 10**15), "the bound")
+    need(document["bound_proved"] is True, "a bound that is said to be proved")
+    most = bound(problem.statement, document.get("certificate"))
+    need(sign * stated <= most + abs(most) / 10**12 + Fraction(1, 10**15), "the bound")
 
 
 def proved(document: dict[str, Any]) -> Fraction:
@@ -128,9 +126,11 @@ def columns_of(stated: Any, inputs: Inputs) -> tuple[list[Vector], list[Any]]:
 
 def check_privacy(stated: Any, problem: Problem, columns: list[Vector]) -> None:
     for table, notion in zip(sequence(stated, len(problem.notions)), problem.notions, strict=True):
-        keys(table, ["notion", "leakage", "certified"], ["epsilon", "delta", "secret"])
+        budgets = {"epsilon", "delta"} & set(notion.table)
+        also = budgets | ({"secret"} & set(notion.table))
+        keys(table, ["notion", "leakage", "certified", *also])
         need(table["notion"] == notion.name and table["certified"] is True, "the notion")
-        for key in {"epsilon", "delta"} & set(notion.table):
+        for key in budgets:
             need(claim(table[key]) == claim(float(getattr(notion, key))), key)
         cone, limits = notion.stated()
         need(private(cone, limits, columns), f"not private: {notion.name}")
@@ -176,6 +176,7 @@ def decoder(document: dict[str, Any], problem: Problem, columns: list[Vector]) -
 
 def check_decoder(document: dict[str, Any], problem: Problem, columns: list[Vector]) -> None:
     stated, aim = document["channel"].get("decoder"), problem.statement.aim
+    need(("readings" in document["channel"]) == (aim.form == "reading"), "readings of numbers")
     if aim.form == "reading":
         return
     if aim.form == "risk":
@@ -183,7 +184,7 @@ def check_decoder(document: dict[str, Any], problem: Problem, columns: list[Vect
         return
     found = decoder(document, problem, columns)
     need((stated is None) == (found is None), "a decoder where one is read")
-    for entry, own in zip(stated or [], found or [], strict=True):
+    for entry, own in zip(sequence(stated or [], len(found or [])), found or [], strict=True):
         if document["objective"] == "bayes-accuracy":
             need(label(entry) == own, "the first of the likeliest inputs")
             continue

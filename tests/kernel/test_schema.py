@@ -20,6 +20,8 @@ from mechdesign.kernel.schema import Label, Signed, Whole, read, tables, write
 from mechdesign.kernel.verify import verify
 from mechdesign.resources import allow
 from tests.documents import sealed
+from tests.independent.files import check
+from tests.independent.rationals import RefusedError
 
 
 @dataclass(frozen=True)
@@ -183,8 +185,11 @@ def test_a_bare_channel_claims_to_be_one_only() -> None:
     ],
 )
 def test_an_invalid_channel_is_refused(change: dict[str, Any]) -> None:
+    document = sealed({**BARE, "channel": {**BARE["channel"], **change}})
     with pytest.raises(CertificateError):
-        verify(sealed({**BARE, "channel": {**BARE["channel"], **change}}))
+        verify(document)
+    with pytest.raises(RefusedError):
+        check(document)
 
 
 @pytest.mark.parametrize(
@@ -203,6 +208,8 @@ def test_another_document_is_refused_in_one_line(document: Any, why: str) -> Non
     with pytest.raises(CertificateError, match=why) as error:
         verify(document)
     assert "\n" not in str(error.value)
+    with pytest.raises(RefusedError):
+        check(document)
 
 
 def test_the_common_denominator_is_of_the_exact_numbers_that_there_are(
