@@ -243,7 +243,7 @@ def prior_set(table: dict[str, Any], k: int) -> tuple[list[Prior], Callable[[Pri
         )
     need(set(table) == {"center", "radius"}, "one way to state a set of priors")
     center, radius = distribution(table["center"], k), exact(table["radius"])
-    need(0 <= radius <= 1, "a radius from 0 to 1")
+    need(radius >= 0, "a radius >= 0")
     found = []
     for target in range(k):  # what moves comes from the others, and all of it goes to one
         most = [c if x != target else ZERO for x, c in enumerate(center)]
