@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from mechdesign.errors import CertificateError
 from mechdesign.exact import log_lower, log_upper, sqrt_lower, sqrt_upper
-from mechdesign.kernel.arithmetic import dot, known, lattice, need, over_one_denominator, scaled
+from mechdesign.kernel.arithmetic import BITS, dot, known, lattice, need, over_one_denominator, scaled
 
 Vector = tuple[Fraction, ...]
 Sparse = list[tuple[int, int]]
@@ -124,7 +124,8 @@ class Squares(Gain):
 
     def split(self, x: int) -> Callable[[Fraction], int]:
         v, b = self.entry(x)
-        return lambda r: scaled(b * v * v * r * r, up=True)
+        top, bottom = (b * v * v).as_integer_ratio()
+        return lambda r: -(-(top * r.numerator**2 << BITS) // (bottom * r.denominator**2))
 
 
 class Entropy(Gain):

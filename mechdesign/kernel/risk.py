@@ -4,10 +4,10 @@ A channel with columns q_y has, at the distribution p of the inputs, the informa
 M = Sum_y q_y q_y' / (p . q_y). The best unbiased linear estimator from n reports reads
 W_y = M**-1 q_y / (p . q_y) from output y, and has n Cov = M**-1 - p p' (Gauss and Markov).
 
-**The inverse.** X approximates M**-1, by Gauss and Jordan's elimination. Let the column sums of
-absolute values of R = 1 - M X be at most rho <= 1/2. Then M is regular, and by the series
+**The inverse.** X approximates M**-1, by symmetric sweeps (Gauss and Jordan). Let the column sums
+of absolute values of R = 1 - M X be at most rho <= 1/2. Then M is regular, and by the series
 M**-1 = X (1 + R + R**2 + ...) no entry of X is off by more than max abs(X) rho / (1 - rho)
-<= 2 rho max abs(X).
+<= 2 rho max abs(X). Where this is not small beside the diagonal, more bits are taken.
 
 **The worst case** over all p of the estimator W for one reference prior: its variances are
 c_x . p - p_x**2 with c_x(z) = Sum_y Q[z, y] W_xy**2. Their sum is concave in p, with a formula for
@@ -18,10 +18,12 @@ reference prior: such a sum again. So any reference prior gives an upper bound.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul
 
+from mechdesign.errors import CertificateError
 from mechdesign.exact import sqrt_upper
 from mechdesign.kernel.arithmetic import dot, need, over_one_denominator, scaled
 from mechdesign.kernel.objectives import Risk
@@ -30,6 +32,9 @@ from mechdesign.kernel.relaxations.estimator import root_factor
 Columns = Sequence[Sequence[int]]
 ZERO, ONE = Fraction(0), Fraction(1)
 BITS = 100
+PRECISIONS, SMALL = (96, 256), 64
+"""Bits of the inverse, before those that a small prior takes; the first serve if its error is at
+most 2**-SMALL of its least diagonal entry."""
 SINGULAR = "the reports do not determine the distribution of the inputs: the risk is infinite"
 
 
@@ -47,14 +52,23 @@ class Inverse:
 
     @classmethod
     def of(cls, columns: Columns, whole: int, p: Sequence[Fraction]) -> Inverse:
-        """Return the inverse of M."""
+        """Return the inverse of M, with more bits if the first ones leave too large an error."""
         need(min(p) > 0, "the risk of estimation needs a prior without zeros")
         masses, unit = over_one_denominator(p)
-        bits = 256 + 4 * (1 / min(p)).__ceil__().bit_length()
-        M = _information(columns, whole, masses, unit << bits)
-        X = _inverted(M, bits)
-        rho = 0
-        for z, column in enumerate(zip(*X, strict=True)):
+        for base in PRECISIONS:
+            bits = base + 4 * (1 / min(p)).__ceil__().bit_length()
+            M = _information(columns, whole, masses, unit << bits)
+            with suppress(CertificateError):
+                inverse = cls._of_matrix(M, bits)
+                least = min(row[x] for x, row in enumerate(inverse.entries))
+                if base == PRECISIONS[-1] or inverse.error << SMALL <= least:
+                    return inverse
+        raise CertificateError(SINGULAR)
+
+    @classmethod
+    def _of_matrix(cls, M: list[list[int]], bits: int) -> Inverse:
+        X, rho = _inverted(M, bits), 0
+        for z, column in enumerate(X):
             # each entry of M was rounded down by less than two units
             doubt = 2 * len(M) * sum(map(abs, column))
             one = (int(x == z) << 2 * bits for x in range(len(M)))
@@ -96,18 +110,25 @@ def _information(
 
 
 def _inverted(M: list[list[int]], bits: int) -> list[list[int]]:
-    """Return an approximate inverse of a positive definite matrix, by Gauss and Jordan in place."""
-    table = [list(row) for row in M]
-    for c, pivots in enumerate(table):
-        pivot = pivots[c]
-        need(pivot > 0, SINGULAR)
-        pivots[c] = 1 << bits
-        table[c] = shares = [(v << bits) // pivot for v in pivots]
-        for x, row in enumerate(table):
-            if x != c and row[c]:
-                factor, row[c] = row[c], 0
-                table[x] = [a - (factor * b >> bits) for a, b in zip(row, shares, strict=True)]
-    return table
+    """Return an approximate inverse of a positive definite matrix, symmetric.
+
+    A sweep for each input replaces the matrix, of which only the lower half is kept; after all of
+    them it is minus the inverse.
+    """
+    k = len(M)
+    rows = [row[: x + 1] for x, row in enumerate(M)]
+    for c in range(k):
+        pivots = rows[c][:c] + [row[c] for row in rows[c:]]
+        need(pivots[c] > 0, SINGULAR)
+        shares = [(v << bits) // pivots[c] for v in pivots]
+        for x, factor in enumerate(pivots):
+            if factor:
+                row = zip(rows[x], shares, strict=False)
+                rows[x] = [a - (factor * b >> bits) for a, b in row]
+        for x, share in enumerate(shares):
+            rows[max(x, c)][min(x, c)] = share
+        rows[c][c] = -((1 << 2 * bits) // pivots[c])
+    return [[-rows[max(x, z)][min(x, z)] for z in range(k)] for x in range(k)]
 
 
 def estimator(columns: Columns, whole: int, p: Sequence[Fraction]) -> list[list[Fraction]]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import accumulate, pairwise
 from typing import Any, TypeAlias
 
@@ -95,22 +96,19 @@ class Walk(Source):
         need(rising and len(slopes) == len(ends), "the ends are not increasing, or lack a slope")
         numbers, _ = over_one_denominator([*ends, *mass])
         whole, masses = numbers[: len(ends)], numbers[len(ends) :]
-        prices = [ask.prices[x] for x in inputs]
+        prices, parts = [ask.prices[x] for x in inputs], {x: ask.gain.split(x) for x in block}
         found: list[tuple[Fraction, Fraction, End]] = []
         for t, n, m in zip(ends, whole, map(Fraction, slopes), strict=True):
-            down = {x: _worth(ask, x, low, t) for x in block}
+            down = {x: _worth(h, ask.prices[x], low, t) for x, h in parts.items()}
             start = scaled(m * (least - t) - self.surplus * t, up=True) + sum(down.values())
             added = [
-                _worth(ask, x, Fraction(1), t) - down[x] + scaled(m * w, up=True)
+                _worth(parts[x], ask.prices[x], Fraction(1), t) - down[x] + scaled(m * w, up=True)
                 for x, w in zip(inputs, mass, strict=True)
             ]
             found.append((t, m, (n, start, added)))
+        alike = cache(lambda i, j: ask.alike(inputs[i], inputs[j]))
         for (t, m, left), (t2, m2, right) in pairwise(found):
             slack = scaled((t2 - t) * max(Fraction(0), m2 - m) / 4, up=True)
-
-            def alike(i: int, j: int) -> bool:
-                return ask.alike(inputs[i], inputs[j])
-
             for raised in open_sets(left, right, slack, whole[0], masses, prices, alike, places):
                 yield {inputs[i] for i in raised}
 
@@ -121,12 +119,12 @@ class Walk(Source):
         return 400 * statement.k * sum(len(inner) + 2 for inner in self.ends)
 
 
-def _worth(ask: Ask, x: int, q: Fraction, t: Fraction) -> int:
+def _worth(h: Callable[[Fraction], int], price: int, q: Fraction, t: Fraction) -> int:
     """Return t h(q / t) + u q over UNIT, rounded up: h is convex, so at most at a neighbor."""
-    r, h = q / t, ask.gain.split(x)
-    a = Fraction(r.numerator * GRID // r.denominator, GRID)
-    top = t * max(h(a), h(a + Fraction(1, GRID))) + ask.prices[x] * q
-    return -(-top.numerator // top.denominator)
+    (top, bottom), (n, d) = q.as_integer_ratio(), t.as_integer_ratio()
+    a = top * d * GRID // (bottom * n)
+    most = max(h(Fraction(a, GRID)), h(Fraction(a + 1, GRID)))
+    return -(-(n * bottom * most + price * top * d) // (d * bottom))
 
 
 def open_sets(
