@@ -28,7 +28,7 @@ from mechdesign.evidence.simplicial import erasure
 from mechdesign.kernel.certificate import Certificate, Steps
 from mechdesign.kernel.claims import privacy_steps
 from mechdesign.kernel.documents import OPTIMAL_GAP, relative_gap
-from mechdesign.kernel.objectives import Reading
+from mechdesign.kernel.objectives import Reading, Risk
 from mechdesign.kernel.schema import write
 from mechdesign.kernel.statement import private
 from mechdesign.kernel.value import value, value_steps
@@ -56,6 +56,9 @@ MANY_ROWS = 10**7
 
 STEPS_A_SECOND = 8_000_000
 """The least number of proof steps per second."""
+
+VALUE_STEPS_A_SECOND = 23_000_000
+"""The same for the steps of an exact value."""
 
 LARGEST_DIVISOR = 64
 """The largest divisor of a reader's steps that is looked for: denominators of 16,000 bits."""
@@ -107,6 +110,7 @@ class SolutionPool:
             limits.keep(size * (PROOF_SECONDS + sets * SET_SECONDS))
         with self._limits.phase("compile"):
             self._statement = problem.compiled.statement  # cached, and timed in this phase
+        self._check_value(2 * len(problem.domain))
         self._sign = -1 if problem.utility.is_maximized else 1
         self.best: _Answer | None = None
         self.proof: _Proved | None = None
@@ -118,6 +122,21 @@ class SolutionPool:
         """Fallback bounds that need no search, each with the gap above which it is tried."""
         self._unproved: list[str] = []
         self._errors: list[Exception] = []
+
+    def _check_value(self, n_outputs: int) -> None:
+        """Reject a risk whose exact value takes more than half of the time."""
+        if isinstance(self._statement.objective, Risk):
+            k, limits = self._statement.k, self._limits
+            share = limits.longest / 2 / self._value_seconds(n_outputs)
+            if share < 1:
+                raise SolverError(
+                    f"the exact risk of a channel with {k:,} inputs takes too long: for a time "
+                    f"limit of {limits.seconds:g} s there may be {int(k * share ** (1 / 3)):,}"
+                )
+
+    def _value_seconds(self, n_outputs: int) -> float:
+        """Return about the seconds of the exact value."""
+        return value_steps(self._statement, n_outputs) / VALUE_STEPS_A_SECOND
 
     @property
     def value(self) -> Fraction:
@@ -294,7 +313,8 @@ class SolutionPool:
             if proved and self._gap(answer) <= OPTIMAL_GAP:
                 break
             try:
-                most = self._limits.proof_steps(current().proof_steps, STEPS_A_SECOND)
+                after = self._value_seconds(len(answer.kept))
+                most = self._limits.proof_steps(current().proof_steps, STEPS_A_SECOND, after)
                 proved += self._take_proof(make, raw.route, most)
             except LimitError as error:
                 late = too_long(error, self._limits)

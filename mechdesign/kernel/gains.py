@@ -16,7 +16,15 @@ from typing import Any, TypeVar
 
 from mechdesign.errors import CertificateError
 from mechdesign.exact import log_lower, log_upper, sqrt_lower, sqrt_upper
-from mechdesign.kernel.arithmetic import BITS, dot, known, lattice, need, over_one_denominator, scaled
+from mechdesign.kernel.arithmetic import (
+    BITS,
+    dot,
+    known,
+    lattice,
+    need,
+    over_one_denominator,
+    scaled,
+)
 
 Vector = tuple[Fraction, ...]
 Sparse = list[tuple[int, int]]

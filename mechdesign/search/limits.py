@@ -226,9 +226,13 @@ class Limits:
             self._until = min(self._until, now + AFTER_INTERRUPT)
         return max(min(LATE * self.seconds + 1, self._until) - now, LEAST_SECONDS)
 
-    def proof_steps(self, most: int, rate: float) -> int:
-        """Return the number of steps of a proof, at a rate of steps per second."""
-        return most if math.isinf(self.grace) else min(most, int(rate * self.grace))
+    def proof_steps(self, most: int, rate: float, after: float = 0.0) -> int:
+        """Return the number of steps of a proof at a rate of steps per second.
+
+        Some seconds are kept for the work after it.
+        """
+        seconds = max(self.grace - after, LEAST_SECONDS)
+        return most if math.isinf(seconds) else min(most, int(rate * seconds))
 
     def step(self, share: float = 0.5) -> Limits:
         """Return limits for one step: a share of the time left for the search, or for the proof.

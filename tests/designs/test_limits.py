@@ -106,6 +106,11 @@ TOO_LARGE: dict[str, tuple[md.Problem, tuple[str, float, float], str]] = {
         LISTED,
         "3 s it may have 4 entries",
     ),
+    "risk": (
+        md.Problem(range(12), LDP1, md.TVRisk()),
+        ("mechdesign.designs.answers.VALUE_STEPS_A_SECOND", 1000, 3),
+        "12 inputs takes too long: for a time limit of 3 s there may be 7",
+    ),
     "losses": (md.Problem(range(3), LDP1, md.Distortion(EYE)), LISTED, "3 s it may have 4 entries"),
     "numbers": (LINE, POINT, "limit of 3 s there may be 4 points"),
     "grid": (city("1"), POINT, "noise on 4,900 points .* there may be 4 points"),
@@ -323,6 +328,11 @@ FAMILIES = {
         range(7), md.ContextAwareLDP(BUDGETS.tolist()), md.MutualInformation()
     ),
     "a risk": md.Problem(range(12), md.LDP(1), md.L2Risk(), prior=UNEVEN),
+    "two hypotheses": md.Problem(
+        range(12),
+        md.HighLowLDP(1, range(6)),
+        md.TotalVariation(list(UNEVEN), list(UNEVEN)[::-1]),
+    ),
     "lifts": md.Problem(range(10), md.LIP("0.5"), md.HammingLoss(), prior=TEN),
     "two lifts": md.Problem(
         range(10), md.AsymmetricLift("0.3", 1), md.MeanAbsoluteError(), prior=TEN

@@ -116,7 +116,7 @@ class Walk(Source):
         return min(statement.k, 16) * statement.k
 
     def steps(self, statement: Statement) -> int:
-        return 400 * statement.k * sum(len(inner) + 2 for inner in self.ends)
+        return 150 * statement.k * sum(len(inner) + 2 for inner in self.ends)
 
 
 def _worth(h: Callable[[Fraction], int], price: int, q: Fraction, t: Fraction) -> int:

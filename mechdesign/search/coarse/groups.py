@@ -39,7 +39,8 @@ for a risk of estimation, whose estimator takes a cubic number of steps."""
 def grouped(problem: Problem) -> Certificate | None:
     """Return the bound of the best groups; None without bounds on ratios, or with many inputs."""
     statement, k = problem.compiled.statement, len(problem.domain)
-    n_outputs = len(problem.guesses) if isinstance(statement.objective, Loss) else 1
+    loss = statement.objective
+    n_outputs = loss.costs.n_outputs if isinstance(loss, Loss) else 1
     if k < 2 or k * max(k, n_outputs) > MOST_ENTRIES:
         return None
     cone, E, steps = problem.cone, problem.cone.lengths(), averaged(statement, np.ones(k))

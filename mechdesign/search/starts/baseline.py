@@ -63,8 +63,9 @@ MOST_ENTRIES = 100_000
 SIZES, FEW_SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 48, 64), (2, 3, 4, 8, 16)
 """Numbers of groups of inputs: up to 64 inputs, and with more."""
 
-MOST_SETS = 1 << 22
-"""The number of entries of a table of inputs and sets."""
+MOST_SETS, PRODUCTS_A_SECOND = 1 << 22, 25_000_000
+"""The number of entries of a table of inputs and sets; and the products of an entry with every
+input, for its exact risk, for each second of a time limit."""
 
 SWAPS = 8
 """The number of alternating updates of the outputs and the inputs of groups."""
@@ -113,7 +114,7 @@ def baseline(problem: Problem, limits: Limits) -> RawSolution:
     elif isinstance(utility, EstimationRisk | ReadingVariance):
         matrix = randomized_response(problem.cone, np.eye(k))
         if isinstance(utility, EstimationRisk):
-            matrix, value = _estimating(problem, utility, matrix)
+            matrix, value = _estimating(problem, utility, matrix, limits)
         if (matrix == matrix[0]).all():
             raise SolverError("the budgets are too small to distinguish the inputs")
     else:
@@ -243,14 +244,15 @@ def randomized_response(cone: Cone, sets: FloatArray) -> FloatArray:
 
 
 def _estimating(
-    problem: Problem, utility: EstimationRisk, response: FloatArray
+    problem: Problem, utility: EstimationRisk, response: FloatArray, limits: Limits
 ) -> tuple[FloatArray, float]:
     """Return randomized response, or subset selection, and the risk at its prior.
 
     The worst case of channels that are invariant under permutations is at the uniform prior.
     """
     prior = utility.reference(problem.prior).array
-    found = [response, *_subset_selection(problem.cone)]
+    products = limits.steps(MOST_SETS * len(prior), PRODUCTS_A_SECOND)
+    found = [response, *_subset_selection(problem.cone, products // len(prior))]
     risks = [risk_of(Q, utility, prior) for Q in found if (Q[0] != Q).any()] or [math.inf]
     return found[int(np.argmin(risks))], min(risks)
 
@@ -265,8 +267,11 @@ def risk_of(matrix: FloatArray, utility: EstimationRisk, prior: FloatArray) -> f
     return utility.scale * float(utility.deviations(variances.copy(), prior).value.sum())
 
 
-def _subset_selection(cone: Cone) -> Iterator[FloatArray]:
-    """Yield subset selection, with sets of the best size, by component of the ratios."""
+def _subset_selection(cone: Cone, most: int) -> Iterator[FloatArray]:
+    """Yield subset selection, with sets of the best size, by component of the ratios.
+
+    A table of inputs and sets has at most so many entries.
+    """
     d, parts = lengths(cone), list[FloatArray]()
     if d is None or not cone.is_by_ratios:
         return
@@ -275,7 +280,7 @@ def _subset_selection(cone: Cone) -> Iterator[FloatArray]:
         size, inner = len(inputs), d[np.ix_(inputs, inputs)]
         least = inner[~np.eye(size, dtype=bool)].min(initial=np.log(LARGEST_ODDS))
         t = ROOM * float(np.expm1(least))
-        members, weights = _sets(size, t)
+        members, weights = _sets(size, t, most)
         part = np.zeros((cone.size, len(weights)))
         part[inputs] = (1 + t * members) * weights
         parts.append(part)
@@ -283,19 +288,22 @@ def _subset_selection(cone: Cone) -> Iterator[FloatArray]:
     yield columns / columns.sum(axis=1, keepdims=True)
 
 
-def _sets(size: int, t: float) -> tuple[FloatArray, FloatArray]:
+def _sets(size: int, t: float, most: int) -> tuple[FloatArray, FloatArray]:
     """Return weighted sets of nearly the best size at odds of 1 + t, each input alike in them.
 
-    Up to 96 inputs they are balanced, of more those of a projective geometry: fewer sets, at nearly
-    the same risk. Else they are the inputs one by one.
+    Up to 96 inputs they are balanced; of more inputs, or if they have more entries than allowed,
+    those of a projective geometry: fewer sets, at nearly the same risk. Else they are the inputs
+    one by one.
     """
     chosen = best_size(size, math.log1p(t)) if t > 0 else 1
     with contextlib.suppress(InputError, SolverError):
         if chosen > 1 and size <= MOST_INPUTS:
-            return balanced_subsets(size, chosen)
+            members, weights = balanced_subsets(size, chosen)
+            if members.size <= most:
+                return members, weights
         if chosen > 1:
             response = ProjectiveGeometryResponse(size, math.log1p(t))
-            if size * response.n_outputs <= MOST_SETS:
+            if size * response.n_outputs <= most:
                 members = response.sets().astype(np.float64)
                 return members, np.full(members.shape[1], 1 / members.shape[1])
     return np.eye(size), np.full(size, 1 / size)

@@ -479,7 +479,9 @@ def test_the_worth_of_an_input_is_rounded_up(seed: int) -> None:
     for x in range(3):
         q, t = (Fraction(rng.randint(1, 999), 997) for _ in range(2))
         exact = t * (p[x] * q / t) ** 2 * UNIT + prices[x] * q
-        assert exact <= _worth(ask.gain.split(x), prices[x], q, t) < exact + 4 * Fraction(UNIT, GRID)
+        assert (
+            exact <= _worth(ask.gain.split(x), prices[x], q, t) < exact + 4 * Fraction(UNIT, GRID)
+        )
         near = t * (falling.gain.split(x)(q / t / 2000) - 1) + prices[x] * q / 2000
         assert near <= _worth(falling.gain.split(x), prices[x], q / 2000, t)
     assert prices[0] * q <= _worth(none.gain.split(0), prices[0], q, t) < prices[0] * q + 1
