@@ -33,8 +33,8 @@ Columns = Sequence[Sequence[int]]
 ZERO, ONE = Fraction(0), Fraction(1)
 BITS = 100
 PRECISIONS, SMALL = (96, 256), 64
-"""Bits of the inverse, before those that a small prior takes; the first serve if its error is at
-most 2**-SMALL of its least diagonal entry."""
+"""Bits of the inverse, before those that a small prior takes; for a risk the first serve if its
+error is at most 2**-SMALL of its least diagonal entry."""
 SINGULAR = "the reports do not determine the distribution of the inputs: the risk is infinite"
 
 
@@ -51,17 +51,19 @@ class Inverse:
     bits: int
 
     @classmethod
-    def of(cls, columns: Columns, whole: int, p: Sequence[Fraction]) -> Inverse:
+    def of(
+        cls, columns: Columns, whole: int, p: Sequence[Fraction], bases: Sequence[int] = PRECISIONS
+    ) -> Inverse:
         """Return the inverse of M, with more bits if the first ones leave too large an error."""
         need(min(p) > 0, "the risk of estimation needs a prior without zeros")
         masses, unit = over_one_denominator(p)
-        for base in PRECISIONS:
+        for base in bases:
             bits = base + 4 * (1 / min(p)).__ceil__().bit_length()
             M = _information(columns, whole, masses, unit << bits)
             with suppress(CertificateError):
                 inverse = cls._of_matrix(M, bits)
                 least = min(row[x] for x, row in enumerate(inverse.entries))
-                if base == PRECISIONS[-1] or inverse.error << SMALL <= least:
+                if base == bases[-1] or inverse.error << SMALL <= least:
                     return inverse
         raise CertificateError(SINGULAR)
 
@@ -133,7 +135,7 @@ def _inverted(M: list[list[int]], bits: int) -> list[list[int]]:
 
 def estimator(columns: Columns, whole: int, p: Sequence[Fraction]) -> list[list[Fraction]]:
     """Return W_y for each output y: p is estimated as the mean of W_Y."""
-    inverse = Inverse.of(columns, whole, p)
+    inverse = Inverse.of(columns, whole, p, PRECISIONS[-1:])
     return [
         [Fraction(w, 1 << inverse.bits) for w in row] for row, _ in inverse.readings(columns, p)
     ]

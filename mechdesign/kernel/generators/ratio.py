@@ -5,10 +5,12 @@ Exponents list groups of pairs to check together, without pairs that others impl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
+from heapq import nsmallest
 from itertools import combinations, pairwise
 from math import gcd
 from operator import mul
@@ -18,6 +20,9 @@ from mechdesign.exact import exp_lower, sqrt_lower, sqrt_upper
 from mechdesign.kernel.arithmetic import known, lattice, need, over_one_denominator
 from mechdesign.kernel.generators.base import Generator, Key, ListedRow, Test
 from mechdesign.kernel.schema import Kind
+
+NEAR = 8
+"""The number of inputs that may imply bounds on pairs of a matrix: more than a grid's neighbors."""
 
 Group = tuple[list[int], Fraction, tuple[int, ...]]
 """q_x <= e**a q_z for all x of a list and all z of another but x: an x is in it if a >= 0 only."""
@@ -97,13 +102,30 @@ class Matrix(Kind):
         return k * k
 
     def groups(self, k: int) -> Iterator[Group]:
-        for x, row in enumerate(self.table):
-            members: dict[Fraction, list[int]] = {}
-            for z, a in enumerate(row):
-                if z != x and not isinstance(a, str):
-                    members.setdefault(a, []).append(z)
+        """Yield the groups of each x, without pairs that a pair of near inputs implies.
+
+        If a_xz and a_zw are positive and add up to at most a_xw, the bounds of (x, z) and (z, w)
+        imply that of (x, w). They are smaller, so that by induction all pairs are implied by those
+        that are left. Only the nearest inputs z are tried.
+        """
+        finite = {a for row in self.table for a in row if not isinstance(a, str)}
+        whole, unit = over_one_denominator(finite)
+        known: dict[Fraction | str, float] = dict(zip(finite, whole, strict=True))
+        rows = [[known.get(a, math.inf) for a in row] for row in self.table]
+        for x, row in enumerate(rows):
+            row[x] = math.inf
+        for x, row in enumerate(rows):
+            near = nsmallest(NEAR, [z for z in range(k) if row[z] > 0], key=row.__getitem__)
+            steps = [(row[z], rows[z]) for z in near]
+            members: dict[float, list[int]] = {}
+            for w, a in enumerate(row):
+                if a < math.inf and not any(
+                    after[w] > 0 and b + after[w] <= a for b, after in steps
+                ):
+                    members.setdefault(a, []).append(w)
             for a, others in members.items():
-                yield [x], a, tuple(sorted([*others, x]) if a >= 0 else others)
+                xs = tuple(sorted([*others, x]) if a >= 0 else others)
+                yield [x], Fraction(int(a), unit), xs
 
 
 @dataclass(frozen=True)
