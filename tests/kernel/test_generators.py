@@ -42,12 +42,15 @@ TABLE: Any = (
     (ONE,) * 4,
     (-HALF, ONE, ONE, ONE),
 )
+ALIKE = (ONE, 0 * ONE, 0 * ONE, ONE)
 GENERATORS: list[Any] = [
     Ratio(Constant(HALF)),
     Ratio(Constant(HALF), P),
     Ratio(Constant(-HALF, (0, 0, 1, 1), (0, 3))),
     Ratio(Constant(HALF, (0, 1, 1, 1), (2,))),
     Ratio(Matrix(TABLE)),
+    Ratio(Matrix(tuple(tuple(abs(a - b) / 4 for (b,) in LINE) for (a,) in LINE)), P),
+    Ratio(Matrix(((ONE, HALF, HALF, ONE), ALIKE, ALIKE, (ONE,) * K))),
     Ratio(Distance(HALF, "absolute", LINE)),
     Ratio(Distance(HALF, "absolute", LINE, HALF)),
     Ratio(Distance(HALF, "absolute", LINE, -HALF)),

@@ -5,14 +5,13 @@ Exponents list groups of pairs to check together, without pairs that others impl
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
 from heapq import nsmallest
 from itertools import combinations, pairwise
-from math import gcd
+from math import gcd, inf, lcm
 from operator import mul
 from typing import Literal
 
@@ -92,7 +91,8 @@ class Matrix(Kind):
         need(square, f"expected a {k} x {k} matrix of exponents")
 
     def moved(self, factor: Fraction, by: Fraction) -> Matrix:
-        rows = [tuple(v if isinstance(v, str) else v * factor + by for v in r) for r in self.table]
+        moved = cache(lambda v: v * factor + by)  # many are alike
+        rows = [tuple(v if isinstance(v, str) else moved(v) for v in row) for row in self.table]
         return Matrix(tuple(rows))
 
     def on(self, kept: Sequence[int]) -> Matrix:
@@ -108,24 +108,27 @@ class Matrix(Kind):
         imply that of (x, w). They are smaller, so that by induction all pairs are implied by those
         that are left. Only the nearest inputs z are tried.
         """
-        finite = {a for row in self.table for a in row if not isinstance(a, str)}
-        whole, unit = over_one_denominator(finite)
-        known: dict[Fraction | str, float] = dict(zip(finite, whole, strict=True))
-        rows = [[known.get(a, math.inf) for a in row] for row in self.table]
+        unit = lcm(*{a.denominator for row in self.table for a in row if not isinstance(a, str)})
+        rows: list[list[float]] = [
+            [inf if isinstance(a, str) else a.numerator * (unit // a.denominator) for a in row]
+            for row in self.table
+        ]
         for x, row in enumerate(rows):
-            row[x] = math.inf
+            row[x] = inf
+        least = min((a for row in rows for a in row if a > 0), default=inf)
         for x, row in enumerate(rows):
-            near = nsmallest(NEAR, [z for z in range(k) if row[z] > 0], key=row.__getitem__)
-            steps = [(row[z], rows[z]) for z in near]
+            room = max((a for a in row if a < inf), default=0) - least
+            short = [z for z in range(k) if 0 < row[z] <= room]
+            steps = [(row[z], rows[z]) for z in nsmallest(NEAR, short, key=row.__getitem__)]
             members: dict[float, list[int]] = {}
             for w, a in enumerate(row):
-                if a < math.inf and not any(
+                if a < inf and not any(
                     after[w] > 0 and b + after[w] <= a for b, after in steps
                 ):
                     members.setdefault(a, []).append(w)
             for a, others in members.items():
                 xs = tuple(sorted([*others, x]) if a >= 0 else others)
-                yield [x], Fraction(int(a), unit), xs
+                yield [x], Fraction(self.table[x][others[0]]), xs
 
 
 @dataclass(frozen=True)

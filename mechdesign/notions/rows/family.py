@@ -199,8 +199,9 @@ class Family:
 
     # --- what holds -------------------------------------------------------------------------------
 
+    @cached_property
     def generator(self) -> Cone:
-        """Return the kernel generator of the rows, which decides what holds."""
+        """The kernel generator of the rows, which decides what holds."""
         if self.part is None:
             return Rows(tuple(row.listed for row in self.rows()))
         if self.has_epsilon:
@@ -209,7 +210,7 @@ class Family:
 
     @cached_property
     def _test(self) -> Test:
-        return self.generator().test(self.size)
+        return self.generator.test(self.size)
 
     def broken(self, column: Sequence[int]) -> Row | None:
         """Return a row that an integer column violates, exactly; None if none."""

@@ -90,9 +90,15 @@ class PairRows(Family):
     @cached_property
     def _raising(self) -> Raising | None:
         """The rows in machine integers; None if a bound is below 1, as at a trial epsilon."""
-        if any(self.limits[b] < 1 for b in np.unique(self._checked[self._pairs]).tolist()):
+        index = self._checked
+        if any(self.limits[b] < 1 for b in np.unique(index[self._pairs]).tolist()):
             return None
-        return Raising(self._checked, [max(limit, Fraction(1)) for limit in self.limits])
+        part = self.part and self.generator
+        if isinstance(part, Ratio) and isinstance(part.exponents, Matrix):
+            index = np.full_like(index, FREE)  # but for the pairs that the exact test compares
+            for (x,), _, others in part.exponents.groups(self.size):
+                index[x, others] = self.index[x, others]
+        return Raising(index, [max(limit, Fraction(1)) for limit in self.limits])
 
     @cached_property
     def grouped(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, ...]]]:
