@@ -32,7 +32,7 @@ from mechdesign.kernel.relaxations.estimator import root_factor
 Columns = Sequence[Sequence[int]]
 ZERO, ONE = Fraction(0), Fraction(1)
 BITS = 100
-PRECISIONS, SMALL = (96, 256), 64
+PRECISIONS, SMALL = (128, 256), 96
 """Bits of the inverse, before those that a small prior takes; for a risk the first serve if its
 error is at most 2**-SMALL of its least diagonal entry."""
 SINGULAR = "the reports do not determine the distribution of the inputs: the risk is infinite"

@@ -122,9 +122,7 @@ class Matrix(Kind):
             steps = [(row[z], rows[z]) for z in nsmallest(NEAR, short, key=row.__getitem__)]
             members: dict[float, list[int]] = {}
             for w, a in enumerate(row):
-                if a < inf and not any(
-                    after[w] > 0 and b + after[w] <= a for b, after in steps
-                ):
+                if a < inf and not any(after[w] > 0 and b + after[w] <= a for b, after in steps):
                     members.setdefault(a, []).append(w)
             for a, others in members.items():
                 xs = tuple(sorted([*others, x]) if a >= 0 else others)
