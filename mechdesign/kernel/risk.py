@@ -144,7 +144,7 @@ def estimator(columns: Columns, whole: int, p: Sequence[Fraction]) -> list[list[
 def risk(aim: Risk, columns: Columns, whole: int, p: Sequence[Fraction]) -> Fraction:
     """Return the risk, rounded up; in the worst case that of the estimator for p."""
     k = len(p)
-    if aim.prior is None and k == 1:
+    if k == 1:
         return ZERO
     inverse = Inverse.of(columns, whole, p)
     if aim.prior is not None:

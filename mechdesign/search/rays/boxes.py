@@ -33,7 +33,7 @@ from itertools import count
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.errors import SolverError
+from mechdesign.errors import LimitError, SolverError
 from mechdesign.evidence.rows import certificate, negated, relaxed
 from mechdesign.exact import as_fraction
 from mechdesign.kernel.certificate import Certificate
@@ -42,7 +42,7 @@ from mechdesign.kernel.oracles import Knapsack
 from mechdesign.kernel.relaxations import Implied
 from mechdesign.problem import Problem
 from mechdesign.search.generation import WORTH_ADDING, SurplusBound
-from mechdesign.search.limits import Limits
+from mechdesign.search.limits import Limits, running
 from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.utilities import ColumnUtility
 
@@ -52,6 +52,9 @@ SWEEPS = 2
 PROVED_A_SECOND, STEPS_OF_A_BOX = 3_000_000, (90, 6)
 """Checker steps per second of this process; and per box times inputs, alone and for each ratio of
 an entry."""
+
+RATIO_SECONDS = 1.7e-4
+"""Seconds of making and checking a proof for each bound on the ratio of two inputs."""
 
 MOST_ENTRIES = 900_000
 """The largest number of boxes of a tree, times inputs: a minute of the checker's work."""
@@ -231,7 +234,9 @@ class BoxSearch:
     def _certificate(
         self, u: FloatArray, tree: list[tuple[Box, bool]], problem: Problem
     ) -> Certificate:
-        """Return the potentials with the tree of boxes."""
+        """Return the potentials with the tree of boxes, unless its ratios take too long."""
+        if self.ratios is not None and RATIO_SECONDS * self.size**2 > running().grace:
+            raise LimitError("boxes", "bounds on ratios that end in time", f"{self.size} inputs")
         line = Boxes(tuple(None if leaf else (b.x, as_fraction(b.cut)) for b, leaf in tree))
         places = line.nodes(relaxed(problem.compiled.statement, self._steps))
         leaves = [box for box, is_leaf in tree if is_leaf]
