@@ -45,81 +45,8 @@ def put(*path: Any) -> Change:
     return change
 
 
-def relaxations(d: random.Random, k: int) -> list[Document]:
-    return [
-        {"kind": "average", "weights": [d.randrange(0, 5) for _ in range(k)]},
-        {"kind": "average", "weights": [d.uniform(-0.2, 1) for _ in range(k)]},
-        {"kind": "restrict", "inputs": d.sample(range(k), d.randrange(1, k + 1))},
-        {"kind": "restrict", "inputs": [d.randrange(k + 1) for _ in range(k)]},
-        {"kind": "implied", "alone": d.random() < 0.5},
-        {"kind": "implied"},
-        {"kind": "representatives", "stands": [d.randrange(k) for _ in range(k)]},
-        {"kind": "representatives", "stands": [min(x, k - 2) for x in range(k)]},
-        {"kind": "members", "place": d.randrange(2), "priors": [_law(d, k)]},
-        {
-            "kind": "estimator",
-            "vectors": [[1 * (x == z) for z in range(k)] for x in range(k)],
-        },
-    ]
-
-
-def oracles(d: random.Random, k: int) -> list[Document]:
-    return [
-        {"kind": "orthant"},
-        {"kind": "line", "order": d.sample(range(k), k)},
-        {"kind": "line"},
-        {"kind": "one-budget"},
-        {"kind": "one-budget", "blocks": _blocks(d, k)},
-        {"kind": "knapsack"},
-        {"kind": "knapsack", "p": _law(d, k)},
-        {"kind": "rays", "source": {"kind": "double-description"}},
-        {"kind": "rays", "source": {"kind": "subsets"}},
-        {"kind": "rays", "source": {"kind": "subsets", "blocks": _blocks(d, k)}},
-        {
-            "kind": "rays",
-            "source": {"kind": "classes", "groups": _blocks(d, k), "blocks": _blocks(d, k)},
-        },
-        {"kind": "rays", "source": {"kind": "simplicial", "facets": _facets(d, k)}},
-        {"kind": "entropy", "multipliers": [[0, 1]], "levels": [0] * k},
-    ]
-
-
-def lines(d: random.Random, k: int) -> list[Document]:
-    return [
-        {"kind": "costs"},
-        {"kind": "gain"},
-        {"kind": "decoders", "nodes": sorted(d.sample(range(-9, 9), 4))},
-        {"kind": "readings", "probes": [-3, 0, 3], "slopes": [d.gauss(0, 1)] * k},
-        {"kind": "boxes", "tree": [None]},
-        {"kind": "boxes", "tree": [[0, 1], None, None]},
-    ]
-
-
 ODD: list[Any] = [None, True, 0, 1, -1, 0.5, 1e308, "", "0", "-1", "1/0", "nan", "inf", "1e400"]
 ODD += ["1e999999999", "0x1", [], {}, [[]], {"kind": "costs"}, "u1:3:eJxjZGAEAAAFAAI="]
-
-
-def _law(draw: random.Random, k: int) -> list[str]:
-    counts = [draw.randrange(1, 9) for _ in range(k)]
-    return [f"{n}/{sum(counts)}" for n in counts]
-
-
-def _blocks(draw: random.Random, k: int) -> list[list[int]]:
-    if draw.random() < 0.5:
-        return [list(range(k))]
-    cut = draw.randrange(0, k + 1)
-    return [block for block in (list(range(cut)), list(range(cut, k))) if block]
-
-
-def _facets(draw: random.Random, k: int) -> list[Document]:
-    found: list[Document] = []
-    for _ in range(k):
-        x, other = draw.randrange(k), draw.randrange(k)
-        side = draw.choice(["", "upper", "lower"])
-        place = draw.choice([None, 0])
-        own = {"place": place, "x": x} if place is None else {"place": 0, "x": x, "other": other}
-        found.append(own | ({"side": side} if side else {}))
-    return found
 
 
 def reach(tree: Any, path: Path) -> Any:
@@ -171,8 +98,11 @@ class Changer:
         return path
 
     def leaf(self, document: Document) -> None:
-        table = document[self.draw.choice(["problem", "certificate", "certificate", "channel"])]
-        table = document if self.draw.random() < 0.1 else table
+        """Change a number, a word or a list; most often of the problem and its proof."""
+        table = self.draw.choice(
+            ["problem", "problem", "certificate", "certificate", "channel", ""]
+        )
+        table = document[table] if table else document
         *rest, key = self._place(table)
         here = reach(table, tuple(rest))
         here[key] = self._other(here[key])
@@ -195,39 +125,27 @@ class Changer:
             )
 
     def _near(self, value: Any) -> Any:
-        draw, kind = self.draw, self.draw.randrange(8)
-        if kind == 0:
-            return -value
-        if kind == 1:
-            return value * draw.choice([2, 3, 10, 1000])
-        if kind == 2:
-            return value + draw.choice([-1, 1])
-        if kind == 3:
-            return type(value)(draw.choice([0, 1, 2]))
-        if kind == 4 and not isinstance(value, Fraction):
-            return math.nextafter(value, draw.choice([-math.inf, math.inf]))
-        step = Fraction(draw.choice([-1, 1]), 10 ** draw.randrange(1, 16))
-        near = Fraction(value) * (1 + step)
-        return near if isinstance(value, Fraction) else float(near)
+        draw, sign = self.draw, self.draw.choice([-1, 1])
+        share = 1 + Fraction(sign, 10 ** draw.randrange(1, 16))
+        near = [-value, value * draw.choice([2, 3, 10, 1000]), value + sign]
+        near += [type(value)(draw.randrange(3)), Fraction(value) * share]
+        if isinstance(value, Fraction):
+            return draw.choice(near)
+        found = draw.choice([*near, math.nextafter(value, sign * math.inf)])
+        return float(found) if isinstance(found, Fraction) else found
 
     # lists, tables, slots
 
     def entries(self, document: Document) -> None:
-        """Swap, double, drop, turn around or copy the entries of a list."""
-        lists = [p for p in places(document) if isinstance(reach(document, p), list)]
-        here = reach(document, self.draw.choice(lists))
-        one, other = (self.draw.randrange(len(here)) for _ in range(2))
-        kind = self.draw.randrange(5)
-        if kind == 0:
-            here[one], here[other] = here[other], here[one]
-        elif kind == 1:
-            here.insert(one, copy.deepcopy(here[other]))
-        elif kind == 2:
-            del here[one]
-        elif kind == 3:
-            here.reverse()
-        else:
-            here[one] = copy.deepcopy(here[other])
+        """Turn around, mix, drop, double or replace the entries of a list."""
+        draw = self.draw
+        here = draw.choice(
+            [v for p in places(document) if isinstance(v := reach(document, p), list)]
+        )
+        place, other = draw.randrange(len(here)), draw.choice(here)
+        rest = here[:place] + here[place + 1 :]
+        others = [here[::-1], draw.sample(here, len(here)), rest, [*here, other], [*rest, other]]
+        here[:] = copy.deepcopy(draw.choice(others))
 
     def tables(self, document: Document) -> None:
         """Remove, add or move a key."""
@@ -243,43 +161,32 @@ class Changer:
             here[key + "s"] = here.pop(key)
 
     def splice(self, document: Document) -> None:
-        """Take a part from another file."""
-        other = self.draw.choice(self.pool)
-        path = self._place(other)[: self.draw.randrange(1, 4)]
+        """Take a part from another file, such as its prior or its objective."""
+        other, start = self.draw.choice(self.pool), self.draw.choice([(), ("problem",)])
+        path = (*start, *self._place(reach(other, start))[: self.draw.randrange(1, 4)])
         *rest, key = path
         reach(document, tuple(rest))[key] = copy.deepcopy(reach(other, path))
 
     def slot(self, document: Document) -> None:
         """Fill a slot of the certificate anew, or from another file."""
-        certificate, k = document["certificate"], len(document["channel"]["inputs"])
-        other = self.draw.choice(self.pool)["certificate"]
-        kind = self.draw.randrange(9)
-        if kind == 0:
-            certificate["oracle"] = self.draw.choice(oracles(self.draw, k))
-        elif kind == 1:
-            certificate["linearization"] = self.draw.choice(lines(self.draw, k))
-        elif kind <= 4:
-            chain = certificate.setdefault("relaxations", [])
-            new = self.draw.choice(relaxations(self.draw, k))
-            chain.insert(self.draw.randrange(len(chain) + 1), new)
-        elif kind == 5:
-            certificate["prices"] = [self.draw.gauss(0, 0.3) for _ in range(k)]
-        elif kind == 6:
-            certificate.get("relaxations", []).reverse()
+        draw, proof, k = self.draw, document["certificate"], len(document["channel"]["inputs"])
+        chain = [
+            {"kind": "average", "weights": [draw.randrange(5) for _ in range(k)]},
+            {"kind": "restrict", "inputs": draw.sample(range(k), draw.randint(1, k))},
+            {"kind": "implied", "alone": draw.random() < 0.5},
+            {"kind": "representatives", "stands": [draw.randrange(k) for _ in range(k)]},
+            {"kind": "representatives", "stands": [min(x, k - 2) for x in range(k)]},
+        ]
+        key = draw.choice(["relaxations", "prices", "other"])
+        if key == "relaxations":
+            old = proof.get(key, [])
+            proof[key] = draw.sample([*old, draw.choice(chain)], len(old) + 1)
+        elif key == "prices":
+            proof[key] = [draw.gauss(0, 0.3) for _ in range(k)]
         else:
-            key = self.draw.choice(list(other))
-            certificate[key] = copy.deepcopy(other[key])
-
-    def statement(self, document: Document) -> None:
-        """Ask for something else."""
-        problem = document["problem"]
-        part = self.draw.choice(["prior", "privacy", "privacy", "privacy", "utility", "outputs"])
-        if part == "privacy" and self.draw.random() < 0.7:
-            entry = self.draw.choice(problem["privacy"])
-            key = self.draw.choice(list(entry))
-            entry[key] = self._other(entry[key])
-        else:
-            problem[part] = copy.deepcopy(self.draw.choice(self.pool)["problem"][part])
+            other = draw.choice(self.pool)["certificate"]
+            key = draw.choice(list(other))
+            proof[key] = copy.deepcopy(other[key])
 
     def units(self, document: Document) -> None:
         """Move probability between two entries of a row of the channel."""
@@ -321,7 +228,7 @@ class Changer:
 CHANGES: list[Callable[[Changer, Document], None]] = [
     *[Changer.leaf] * 4,
     *[Changer.slot] * 4,
-    *[Changer.statement] * 3,
+    Changer.splice,
     Changer.entries,
     Changer.tables,
     Changer.splice,
