@@ -228,7 +228,7 @@ def forgotten(aim: Aim, kept: list[int], gone: list[int]) -> Aim:
         need(all(c[x][0] >= 0 for c in aim.costs for x in seen), "costs that are not negative")
     weights = None if aim.weights is None else short(aim.weights)
     costs = [[c[x] for x in kept] for c in aim.costs]
-    return replace(aim, weights=weights, costs=costs, values=short(aim.values))
+    return replace(aim, weights=weights, p=short(aim.p), costs=costs, values=short(aim.values))
 
 
 def implied(s: Statement, alone: Any) -> Statement:
@@ -272,7 +272,7 @@ def represented(s: Statement, r: list[int]) -> Statement:
                 for i in kept
             ]
         )
-    moved = replace(aim, weights=(ONE,) * len(kept), costs=costs)
+    moved = replace(aim, weights=(ONE,) * len(kept), p=(), costs=costs)
     return cut(s, kept, moved)
 
 
