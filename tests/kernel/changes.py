@@ -126,7 +126,7 @@ class Changer:
 
     def _near(self, value: Any) -> Any:
         draw, sign = self.draw, self.draw.choice([-1, 1])
-        share = 1 + Fraction(sign, 10 ** draw.randrange(1, 16))
+        share = 1 + Fraction(sign, 9 ** draw.randrange(1, 17))  # no tolerance exactly
         near = [-value, value * draw.choice([2, 3, 10, 1000]), value + sign]
         near += [type(value)(draw.randrange(3)), Fraction(value) * share]
         if isinstance(value, Fraction):

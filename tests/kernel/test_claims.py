@@ -69,7 +69,7 @@ def test_a_claimed_bound_does_not_exceed_the_proved_one(sign: int) -> None:
 @pytest.mark.parametrize(
     ("value", "bound", "off", "near"),
     [
-        (1.0, 0.75, 9e-10, True),
+        (1.0, 0.75, 1e-9, True),
         (1.0, 0.75, -9e-10, True),
         (1.0, 0.75, 1.1e-9, False),
         (1.0, 0.75, -1.1e-9, False),

@@ -35,7 +35,7 @@ from mechdesign.kernel.statement import Statement
 
 Slots = dict[str, Any]
 
-ONE = Fraction(1)
+ONE, ZERO = Fraction(1), Fraction(0)
 P = (Fraction(1, 2), Fraction(1, 3), Fraction(1, 6))
 UNIFORM = (Fraction(1, 3),) * 3
 UNITS = tuple(tuple(ONE * (x == z) for z in range(3)) for x in range(3))
@@ -331,7 +331,11 @@ ORACLES: list[Forged] = [
     (of(Lift(ONE, ONE, Listed((P, UNIFORM))), LOSS), "knapsack", "ambiguous"),
     (of(Lift(-ONE, None, Listed((P,))), LOSS), sack(*CENTER), "contradict"),
     (of(Lift(None, -ONE, Listed((P,))), LOSS), sack(*CENTER), "contradict"),
-    (of(Lift(ONE, None, Listed((P,))), HISTOGRAM), "knapsack", "two bounds"),
+    (
+        each(*(of(Lift(a, b, Listed((P,))), HISTOGRAM) for a, b in ((ONE, None), (ZERO, ZERO)))),
+        "knapsack",
+        "two bounds",
+    ),
     (each(of(LIP, HELLINGER), of(LIP, MEAN)), "knapsack", "a sum over inputs"),
     (
         ASKED,

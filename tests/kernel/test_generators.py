@@ -32,7 +32,7 @@ from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import refused
 
 K = 4
-HALF, ONE = Fraction(1, 2), Fraction(1)
+HALF, ONE, ZERO = Fraction(1, 2), Fraction(1), Fraction(0)
 P = tuple(Fraction(n, 10) for n in (1, 2, 3, 4))
 LINE = tuple((Fraction(n),) for n in (3, 0, 1, 7))
 PLANE = tuple((Fraction(a), Fraction(b)) for a, b in product((0, 1), (0, 3)))
@@ -126,13 +126,15 @@ GRIDS = {
 
 @pytest.mark.parametrize("name", ["manhattan", "euclidean"])
 @pytest.mark.parametrize("axes", GRIDS.values(), ids=GRIDS)
-@pytest.mark.parametrize("missing", [0, 1])
-def test_the_pairs_that_a_grid_checks_imply_all_pairs(name: Any, axes: Any, missing: int) -> None:
+@pytest.mark.parametrize(("missing", "doubled"), [(0, 0), (1, 0), (0, 1)])
+def test_the_pairs_that_a_grid_checks_imply_all_pairs(
+    name: Any, axes: Any, missing: int, doubled: int
+) -> None:
     """A private column with one entry changed is refused if any pair breaks its bound."""
     points = list(product(*axes))
-    del points[5 : 5 + missing]
+    points = points[: 5 - missing] + points[5:]
     points += [(b, a) for a, b in points] if len(axes[0]) == 1 else []
-    points = list(dict.fromkeys(points))
+    points = [*dict.fromkeys(points), *points[:doubled]]
     part = Ratio(Distance(HALF, name, tuple(tuple(map(Fraction, p)) for p in points)))
     test, rng, answers = part.test(len(points)), random.Random(0), set()
     norm = dist if name == "euclidean" else lambda a, b: float(abs(a[0] - b[0]) + abs(a[1] - b[1]))
@@ -170,12 +172,16 @@ def test_a_row_of_a_set_of_priors_is_named_by_its_input_alone(priors: Any) -> No
 
 
 @pytest.mark.parametrize("part", GENERATORS)
-def test_shifted_rows_are_weaker(part: Generator) -> None:
-    rng = random.Random(1)
-    for _ in range(100):
-        q = [rng.randrange(1, 9) for _ in range(K)]
-        if part.test(K)(q) is None:
-            assert part.moved(Fraction(1), HALF).test(K)(q) is None
+def test_exponents_are_multiplied_and_moved(part: Generator) -> None:
+    """All keys stay, as long as no exponent of a distance changes its sign."""
+    inner, k = (part.inner, 2) if isinstance(part, Latent) else (part, K)
+    for factor, by in ((ONE, HALF), (ONE / 3, ONE), (2 * ONE, ZERO)):
+        moved = part.moved(factor, by)
+        moved = moved.inner if isinstance(part, Latent) else moved
+        assert [*moved.keys(k)] == [*inner.keys(k)]
+        for key in inner.keys(k):
+            before, after = (one.row(key, k, up=True).exponent for one in (inner, moved))
+            assert abs(after - (before * factor + by)) < Fraction(1, 10**30)
 
 
 @pytest.mark.parametrize(

@@ -328,7 +328,7 @@ def test_a_decoder_is_of_the_posterior() -> None:
     "table",
     [
         {"objective": "distortion", "matrix": [[1] * 3] * (K - 1)},
-        {"objective": "distortion", "matrix": [["-1"] * 3] * K},
+        {"objective": "distortion", "matrix": [["-1"] * 3, *[[1] * 3] * (K - 1)]},
         {"objective": "mean-absolute-error"},
         {"objective": "g-vulnerability", "gain_matrix": [[1, "-1", 0, 0]]},
         {"objective": "posterior-mean-squared-error"},

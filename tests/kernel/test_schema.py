@@ -178,6 +178,7 @@ def test_a_bare_channel_claims_to_be_one_only() -> None:
         {"outputs": [0, 0]},
         {"matrix": [[0.75, 0.25], [0.5, 0.4]]},
         {"matrix": [[0.75, 0.25]]},
+        {"matrix": [[0.75, 0.25]], "numerators": [["3", "1"]]},
         {"numerators": [["3", "1"], ["2", "3"]]},
         {"numerators": [["3", "1"], ["4"]]},
         {"numerators": [["3", "1"], [2, 2]]},

@@ -314,6 +314,8 @@ def test_without_blocks_a_part_has_all_inputs() -> None:
     part = Part(Fraction(2), ConstantLaw("randomized-response", keys))
     found = ByComponentLaw((part,), (0,)).leak(Ratio(Constant(Fraction(2))), 5)
     assert found.ratio == 4
+    with raised("protected inputs are not supported"):
+        ByComponentLaw((part,), (0,)).leak(Ratio(Constant(Fraction(2), None, (0, 1))), 5)
 
 
 def test_a_part_keeps_its_own_epsilon() -> None:
