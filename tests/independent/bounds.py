@@ -146,7 +146,7 @@ def estimated(aim: Aim, table: Any, k: int) -> Aim:
     weights, constant, factor = [ONE] * k, -dot(p, p), ONE
     multiples = [a - sum(row) for a, row in zip(p, rows, strict=True)]
     if aim.roots:
-        tangents = [Fraction(t) for t in numbers(table["tangents"])]
+        tangents = [Fraction(t) for t in numbers(table.get("tangents", []))]
         need(len(tangents) == k and min(tangents) > 0, "tangents")
         for x, (a, t) in enumerate(zip(p, tangents, strict=True)):
             slope = (t * t - a * a) / (2 * t)

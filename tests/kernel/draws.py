@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from math import floor
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.optimize
 
+from benchmarks.bounded_sample import random_problem
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.gains import Entropy, Gain, Hellinger, Squares, units
@@ -26,9 +28,10 @@ from mechdesign.kernel.generators import (
     Ratio,
     Rows,
 )
+from mechdesign.kernel.names import ProblemTable, compile_problem
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.proof import Cost, Ends, Oracle, Program, safe_bound
-from mechdesign.kernel.schema import write
+from mechdesign.kernel.schema import read, write
 from mechdesign.kernel.statement import Statement
 from tests.independent import bounds, statement as independent
 
@@ -89,7 +92,7 @@ def dot(a: Sequence[Fraction] | Sequence[int], q: Sequence[Fraction] | Sequence[
 
 
 @contextmanager
-def refused(words: str) -> Iterator[None]:
+def refused(words: str = ".") -> Iterator[None]:
     with pytest.raises(CertificateError, match=words):
         yield
 
@@ -275,3 +278,31 @@ def proved(
 def proved_gain(statement: Statement, gain: Gain, prices: Numbers, oracle: Oracle) -> float:
     """Return the bound on minus the largest sum of gains."""
     return float(safe_bound(statement, Program(Fraction(0), gain=gain), (), prices, oracle))
+
+
+# ---- statements of problems --------------------------------------------------------------------
+
+
+def texts(vector: Vector) -> list[str]:
+    return [str(v) for v in vector]
+
+
+def statements(rng: random.Random) -> tuple[Statement, independent.Statement]:
+    """Return the statement of a problem of two to four inputs, as each verifier reads it."""
+    table = random_problem(rng.randrange(10**9), 0, range(2, 5))[2].to_table()
+    k = len(table["prior"])
+    some, values = rng.sample(range(k), rng.randint(2, k)), texts(numbers(rng, k))
+    laws = [iter(texts(prior(rng, len(some)))) for _ in range(2)]
+    first, second = ([next(law) if x in some else "0" for x in range(k)] for law in laws)
+    own: list[dict[str, Any]] = [
+        *({"objective": name, "first": first, "second": second} for name in independent.MIXTURES),
+        *(
+            {"objective": "unbiased-variance", "values": values, "worst_case": w}
+            for w in (False, True)
+        ),
+        {"objective": "fisher-information", "scores": [[v] for v in values]},
+    ]
+    if rng.random() < 0.5 and "0" not in table["prior"]:
+        table["utility"] = rng.choice(own)
+    mine = compile_problem(read(ProblemTable, table)).statement
+    return mine, independent.read_problem(table).statement
