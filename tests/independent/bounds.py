@@ -27,14 +27,7 @@ from tests.independent.rationals import (
     root,
 )
 from tests.independent.reading import distribution, exact, index, keys, numbers, sequence
-from tests.independent.statement import (
-    Aim,
-    Part,
-    Row,
-    Statement,
-    ratios,
-    unit,
-)
+from tests.independent.statement import Aim, Part, Row, Statement, ratios, unit
 
 MOST_RAYS = 400
 

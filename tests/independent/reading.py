@@ -14,15 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tests.independent.rationals import (
-    ONE,
-    TOLERANCE,
-    Interval,
-    RefusedError,
-    Unable,
-    Vector,
-    need,
-)
+from tests.independent.rationals import ONE, TOLERANCE, Interval, RefusedError, Unable, Vector, need
 
 LEAST_DOUBLE = Fraction(1, 1 << 1074)
 EXACT = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]{1,3})?|-?[0-9]+/[0-9]+")

@@ -7,13 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mechdesign.kernel.claims import (
-    Leak,
-    check_status,
-    same_reading,
-    verify_bound,
-    verify_decoder,
-)
+from mechdesign.kernel.claims import Leak, check_status, same_reading, verify_bound, verify_decoder
 from mechdesign.kernel.documents import is_close, parse, relative_gap
 from tests.kernel.draws import refused
 

@@ -8,14 +8,7 @@ import sys
 
 import pytest
 
-from tests.kernel.mutants import (
-    GENERAL,
-    ROOT,
-    all_mutants,
-    drawn,
-    excused,
-    suites_of,
-)
+from tests.kernel.mutants import GENERAL, ROOT, all_mutants, drawn, excused, suites_of
 
 SEED = 1
 

@@ -137,10 +137,7 @@ def test_multipliers_add_rows_to_their_node_rounded_down() -> None:
 
 def test_a_limit_costs_its_largest_sum_and_its_rest_goes_to_the_first_part() -> None:
     """Parts 0.1 q_0 and q_1 - q_0 with multipliers 1 + 2 at node 0, and 1 at node 1, none at 2."""
-    parts = (
-        ListedRow((), ZERO, ((0, ONE / 10),)),
-        ListedRow(((1, ONE),), ZERO, ((0, ONE),)),
-    )
+    parts = (ListedRow((), ZERO, ((0, ONE / 10),)), ListedRow(((1, ONE),), ZERO, ((0, ONE),)))
     for limit in (Fraction(7, 3), Fraction(-7, 3)):
         asked = Statement(2, (), (Gauge(parts[::-1], ONE), Gauge(parts, limit)), None)
         program = Program(ZERO, nodes((9, 9), (9, 9), (9, 9), (0, 0), (0, 0)), tails=2)

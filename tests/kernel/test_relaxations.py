@@ -33,28 +33,10 @@ from mechdesign import (
 )
 from mechdesign.exact import PI
 from mechdesign.kernel.gains import Gain
-from mechdesign.kernel.generators import (
-    Distance,
-    Lift,
-    Listed,
-    Ratio,
-)
-from mechdesign.kernel.objectives import (
-    Loss,
-    Losses,
-    Reading,
-    Risk,
-    distances,
-    hamming,
-    of_table,
-)
+from mechdesign.kernel.generators import Distance, Lift, Listed, Ratio
+from mechdesign.kernel.objectives import Loss, Losses, Reading, Risk, distances, hamming, of_table
 from mechdesign.kernel.packed import Numbers
-from mechdesign.kernel.relaxations import (
-    Cells,
-    Estimator,
-    Relaxations,
-    Tiles,
-)
+from mechdesign.kernel.relaxations import Cells, Estimator, Relaxations, Tiles
 from mechdesign.kernel.relaxations.estimator import root_factor
 from mechdesign.kernel.schema import read, write
 from mechdesign.kernel.statement import Statement
@@ -62,16 +44,7 @@ from tests.documents import Document
 from tests.independent import bounds, statement as independent
 from tests.independent.files import information, inverse
 from tests.independent.rationals import RefusedError
-from tests.kernel.draws import (
-    Vector,
-    channel,
-    numbers,
-    prior,
-    refused,
-    rows,
-    statements,
-    texts,
-)
+from tests.kernel.draws import Vector, channel, numbers, prior, refused, rows, statements, texts
 from tests.strategies import examples, lp_optimum
 
 ONE, ZERO = Fraction(1), Fraction(0)

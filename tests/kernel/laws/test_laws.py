@@ -214,11 +214,7 @@ LIES: list[tuple[str, Change, str]] = [
     ("walks", kind("planar-laplace"), "unsupported distance"),
     ("walks", plus("margins", 0, by=1), "at least three points"),
     ("walks", domain(grid={"rows": 3, "columns": 2, "spacing": "0.5"}), "at least three"),
-    (
-        "walks",
-        domain(grid={"rows": 2, "columns": 3, "spacing": "0.4"}),
-        "not private",
-    ),
+    ("walks", domain(grid={"rows": 2, "columns": 3, "spacing": "0.4"}), "not private"),
     ("plane", privacy("distance", "manhattan"), "unsupported distance"),
     ("plane", privacy("distance", "absolute"), "absolute distance of numbers"),
     ("plane", kind("geometric-noise"), "unsupported distance"),

@@ -388,10 +388,7 @@ def test_prices_are_safe_in_the_region_of_a_node(seed: int) -> None:
 def split(rng: random.Random, p: Vector) -> list[Squares | EntropyGain]:
     v = tuple(a * number for a, number in zip(p, numbers(rng, len(p), 0, 2), strict=True))
     vectors = units(v)
-    return [
-        Squares(vectors, p),
-        EntropyGain(vectors, p, tuple(max(u) + ONE / 9 for u in vectors)),
-    ]
+    return [Squares(vectors, p), EntropyGain(vectors, p, tuple(max(u) + ONE / 9 for u in vectors))]
 
 
 @pytest.mark.parametrize("seed", range(20))
