@@ -304,5 +304,8 @@ def statements(rng: random.Random) -> tuple[Statement, independent.Statement]:
     ]
     if rng.random() < 0.5 and "0" not in table["prior"]:
         table["utility"] = rng.choice(own)
+    if rng.random() < 0.2:
+        distance = "euclidean" if "grid" in table["domain"] else "absolute"
+        table["privacy"].append({"notion": "attack-error", "least": "1/9", "distance": distance})
     mine = compile_problem(read(ProblemTable, table)).statement
     return mine, independent.read_problem(table).statement

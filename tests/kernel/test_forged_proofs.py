@@ -487,38 +487,3 @@ def test_multipliers_of_a_limit_pay_for_it() -> None:
         entries = [(y, y, 0, m) for y in range(3)]
         certificate = slots("costs", "orthant", **multiplier("limit", *entries))
         assert prove(of(None, aim, LEAKAGE), certificate) <= best
-
-
-ROOT = (Fraction(1414213562, 10**9), Fraction(1414213563, 10**9))
-DISTANT = Gauge(
-    *(
-        tuple(
-            ListedRow((), Fraction(0), ((x, d * p),))
-            for x, p in ((1, Fraction(1, 10)), (0, Fraction(9, 10)))
-        )
-        for d in ROOT[:1]
-    ),
-    Fraction(-1, 10),
-    Fraction(0),
-    tuple(
-        ListedRow((), Fraction(0), ((x, ROOT[1] * p),))
-        for x, p in ((1, Fraction(1, 10)), (0, Fraction(9, 10)))
-    ),
-)
-"""Of two points at the distance of the root of 2, an attack errs by 1/10: in checks, and bounds."""
-
-
-@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
-def test_a_limit_of_irrational_distances_moves_with_the_inputs(order: list[int]) -> None:
-    """The parts for bounds were those of the old order: a bound of 0.63 where the optimum is 0.07.
-
-    The second input is always sent as it is; of the first so much as the limit asks for is not.
-    """
-    costs = of_table([[Fraction(0), ONE], [Fraction(100), Fraction(0)]])
-    statement = Statement(2, (), (DISTANT,), Loss(costs, (Fraction(9, 10), Fraction(1, 10))))
-    DISTANT.check(2)
-    for m in ("1/2", "0.7", 1, 2, 5, 6.3, 10):
-        for parts in ((0, 0), (0, 1), (1, 0), (1, 1)):
-            entries = [(node, part, 0, m) for node, part in enumerate(parts)]
-            moved = slots("costs", "orthant", restrict(*order), **multiplier("limit", *entries))
-            assert prove(statement, moved) <= Fraction(1, 10) / ROOT[0]

@@ -5,11 +5,11 @@ Values are those of the second verifier; what is read from outputs minimizes the
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import combinations_with_replacement, permutations, product
+from itertools import combinations_with_replacement, product
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -34,7 +34,7 @@ PRIOR = [Fraction(n, 10) for n in (1, 2, 3, 4)]
 PRIORS = [[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1]]
 GRID = {"grid": {"rows": 2, "columns": 2, "spacing": "1/2"}}
 SECRET = {"values": ["a", "b"], "given_input": [["1/2", "1/2"], [1, 0], ["1/4", "3/4"], [0, 1]]}
-Q = list[list[float]]
+Document = dict[str, Any]
 
 
 def channel(seed: int) -> list[list[int]]:
@@ -98,13 +98,18 @@ def compiled(**table: Any) -> Compiled:
     return compile_problem(read(ProblemTable, form, "problem"))
 
 
-@pytest.mark.parametrize("table", CASES, ids=[table["notion"] for table in CASES])
-def test_a_notion_holds_at_its_leakage_and_not_below(table: dict[str, Any]) -> None:
+POINTS = {"points": {"coordinates": [[0, 0], [7, 1], [3, 8], [5, 2]], "metric": "euclidean"}}
+ON_GRID = [pytest.param(table, GRID, id=table["notion"]) for table in CASES]
+FAR = {"notion": "metric", **E, "distance": "euclidean"}
+
+
+@pytest.mark.parametrize(("table", "domain"), [*ON_GRID, (FAR, POINTS)])
+def test_a_notion_holds_at_its_leakage_and_not_below(table: Document, domain: Document) -> None:
     """The second verifier says the same on both sides of the least number."""
-    problem = compiled(privacy=[table])
+    problem = compiled(domain=domain, privacy=[table])
     (notion,) = problem.table.privacy
     assert read(ProblemTable, write(problem.table)) == problem.table
-    second = independent.Notion(table, read_domain(GRID), tuple(PRIOR))
+    second = independent.Notion(table, read_domain(domain), tuple(PRIOR))
     for seed in range(2):
         columns = channel(seed)
         exact = [tuple(Fraction(v, WHOLE) for v in q) for q in columns]
@@ -162,34 +167,8 @@ def test_a_table_that_contradicts_itself_is_refused(table: dict[str, Any]) -> No
         compiled(privacy=[table])
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_metric_on_points_without_a_grid_is_checked_for_all_pairs(seed: int) -> None:
-    rng = random.Random(seed)
-    points = [[rng.randrange(9), rng.randrange(9)] for _ in range(K)]
-    domain = {"points": {"coordinates": points, "metric": "euclidean"}}
-    columns = channel(seed)
-    least = max(
-        math.log(c[x] / c[z]) / math.dist(points[x], points[z])
-        for c in columns
-        for x, z in permutations(range(K), 2)
-        if points[x] != points[z]
-    )
-    table = {"notion": "metric", "epsilon": 0, "distance": "euclidean"}
-    problem = compiled(domain=domain, privacy=[table])
-    for off, holds in ((1e-9, True), (-1e-9, False)):
-        asked = problem.alone(problem.table.privacy[0].at(Fraction(least + off)))
-        assert (private(asked, columns, WHOLE) is None) == holds
-
-
-F = [1.0, 2.0, 0.0, 4.0]
-P = list(map(float, PRIOR))
 OUTPUTS = [[1, 1], [0, 0], [0, 1]]
 NEAR = Fraction(1, 10**30)
-
-
-def joint(q: Q) -> Q:
-    """Return P_x q_x."""
-    return [[p * v for p, v in zip(P, c, strict=True)] for c in q]
 
 
 def dot(a: list[float], b: list[float]) -> float:
@@ -299,29 +278,15 @@ def test_readings_are_unbiased_and_their_variance_exact() -> None:
 
 
 def test_a_decoder_is_of_the_posterior() -> None:
+    """Where an output never occurs, of the prior."""
     columns = [*channel(0), [0] * K]
-    for objective, wanted in (
-        ({"values": [1, 2, 0, 4]}, lambda w: dot(w, F)),
-        ({"histogram": True}, lambda w: w),
-    ):
-        problem = compiled(utility={"objective": "posterior-mean-squared-error", **objective})
-        found = decoder(
-            problem.statement, problem.table.utility.reads, problem.inputs.labels, columns, WHOLE
-        )
-        laws = [
-            *(
-                [j / sum(w) for j in w]
-                for w in joint([[float(v) for v in c] for c in columns[:-1]])
-            ),
-            P,
-        ]
-        for shown, law in zip(found, laws, strict=True):
-            exact = [float(v) for v in shown] if isinstance(shown, list) else float(shown)
-            assert exact == pytest.approx(wanted(law))
-    accuracy = compiled(utility={"objective": "bayes-accuracy"})
-    likeliest = decoder(accuracy.statement, "likeliest", accuracy.inputs.labels, columns, WHOLE)
-    places = [w.index(max(w)) for w in joint([[float(v) for v in c] for c in columns[:-1]])]
-    assert likeliest == [accuracy.inputs.labels[x] for x in [*places, 3]]
+    exact = [tuple(Fraction(v, WHOLE) for v in q) for q in columns]
+    asked: Any = SimpleNamespace(prior=tuple(PRIOR), inputs=read_domain(GRID))
+    for table in AIMS:
+        problem = compiled(utility=table, outputs=OUTPUTS)
+        reads, labels = problem.table.utility.reads, problem.inputs.labels
+        found = decoder(problem.statement, reads, labels, columns, WHOLE)
+        assert found == files.decoder({"problem": {"utility": table}}, asked, exact)
 
 
 @pytest.mark.parametrize(

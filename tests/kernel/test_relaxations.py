@@ -62,6 +62,9 @@ def same(mine: Statement, other: independent.Statement, rng: random.Random) -> N
         assert (one.prior, one.limit, one.exponent) == (two.prior, two.limit, two.exponent)
         pairs = zip(one.parts, two.parts, strict=True)
         assert all(a.exponent == b.exponent and near([a.net()], [b.net()]) for a, b in pairs)
+    for limit, two in zip(mine.limits, other.limits, strict=True):
+        for net, part in zip(limit.nets(weak=True) if two.parts else (), two.parts, strict=True):
+            assert near([tuple(net.get(x, ZERO) for x in range(mine.k))], [part.net()])
     aim = mine.objective
     if isinstance(aim, Gain):
         q = tuple(rng.randint(1, 9) * ONE for _ in range(mine.k))
