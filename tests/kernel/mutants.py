@@ -102,6 +102,7 @@ both sides are the same where they are equal, or by the terms that are 0
     oracles/linear.py _beyond: total >= 0 -> total > 0
     proof.py least: abs(b - a) >= curvature -> abs(b - a) > curvature
     relaxations/implied.py _closed: x != z and a is not None a... -> a is not None and a < leas...
+    relaxations/implied.py _closed: before + v < have -> before + v <= have
     rounding/value.py highest: bend >= 0 -> bend > 0
 meets a limit exactly by chance
     laws/ratios.py projective_geometry_response: 2 <= field <= MOST_F... -> 2 <= field < MOST_FI...

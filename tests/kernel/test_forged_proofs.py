@@ -153,7 +153,7 @@ def walk(ends: list[Any], slopes: list[Any]) -> Slots:
 
 
 def walks(ends: list[Any], slopes: list[Any], **more: Any) -> Slots:
-    return rays("walk", surplus=0, ends=ends, slopes=slopes, **more)
+    return rays("walk", **{"surplus": 0, "ends": ends, "slopes": slopes} | more)
 
 
 def classes(*groups: list[int], **more: Any) -> Slots:

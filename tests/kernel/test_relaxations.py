@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from contextlib import nullcontext
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import isqrt
@@ -29,7 +28,6 @@ from mechdesign import (
     MetricPrivacy,
     Prior,
     Problem,
-    design,
 )
 from mechdesign.exact import PI
 from mechdesign.kernel.gains import Gain
@@ -351,15 +349,6 @@ def test_a_tile_loses_no_more_than_the_grid(data: st.DataObject) -> None:
     for key in rows.keys(a * b):
         exponents = (one.row(key, a * b, up=True).exponent for one in (rows, others))
         assert len(set(exponents)) == 1
-
-
-def test_the_proof_of_a_tile_proves_the_grid() -> None:
-    small, large = grid_problem((2, 2), [1] * 4), grid_problem((4, 4), [1] * 16)
-    found = design(small).certificate
-    tiled = replace(found, relaxations=(Tiles((2, 2)), *found.relaxations))
-    bound = tiled.bound(large.compiled.statement)
-    assert float(bound) == pytest.approx(float(design(small).value), rel=1e-6)
-    assert bound <= design(large).value
 
 
 UNIFORM, ON_LINE = grid_problem((2, 3), [1] * 6), MetricPrivacy(1, "absolute")

@@ -32,6 +32,7 @@ from tests.kernel.changes import WRONG_SHAPE, Change, Changer
 from tests.kernel.honest import draw_document
 from tests.kernel.laws.support import document_of
 from tests.kernel.rounding.test_files import made
+from tests.kernel.test_forged_proofs import boxes, decoders, form, members, products, rays, walks
 
 Document = dict[str, Any]
 
@@ -153,6 +154,12 @@ def own(*cone: Document, **more: Any) -> Change:
     return of_problem(privacy=[{"notion": "mine", "cone": list(cone), **more}])
 
 
+def rows(*entries: tuple[Any, Any]) -> Document:
+    """Rows of entries and an exponent each, against the second input."""
+    listed = [{"left": left, "exponent": a, "right": [[1, 1]]} for left, a in entries]
+    return form("rows", rows=listed)
+
+
 def million(weight: str, times: int = 1) -> Change:
     """Blocks of a million multipliers each."""
     block: Document = {"of": "cone", "place": 0, "weight": bomb(weight, 10**6)}
@@ -174,40 +181,17 @@ HOSTILE: dict[str, Change] = {
     "an exponent that is too large to read": rows_of("1e999999999"),
     "an exponent with a zero below": rows_of("1/0"),
     "decoders of many digits": of_certificate(
-        linearization={"kind": "decoders", "nodes": [f"{n}/{'7' * 900}{n}" for n in range(1, 300)]}
+        linearization=decoders([f"{n}/{'7' * 900}{n}" for n in range(1, 300)])
     ),
-    "a tree of boxes": of_certificate(
-        linearization={"kind": "boxes", "tree": [*CUTS, *[None] * 10_001]}
-    ),
-    "a walk with no surplus": of_certificate(
-        linearization={"kind": "gain"},
-        oracle={
-            "kind": "rays",
-            "source": {"kind": "walk", "blocks": None, "surplus": 0, "intervals": []},
-        },
-    ),
-    "many relaxations": of_certificate(relaxations=[{"kind": "implied", "alone": False}] * 2_000),
-    "many members": of_certificate(
-        relaxations=[{"kind": "members", "place": 0, "priors": [["1/3"] * 3] * 9_000}]
-    ),
+    "a tree of boxes": of_certificate(linearization=boxes([*CUTS, *[None] * 10_001])),
+    "a walk without ends": of_certificate(linearization=form("gain"), oracle=walks([], [])),
+    "many relaxations": of_certificate(relaxations=[form("implied", alone=False)] * 2_000),
+    "many members": of_certificate(relaxations=[members(*[["1/3"] * 3] * 9_000)]),
     "an own notion of nothing": own(),
-    "an own notion of many rows": own(
-        {
-            "kind": "rows",
-            "rows": [
-                {"left": [[0, 1]], "exponent": f"{n}/7", "right": [[1, 1]]} for n in range(4_000)
-            ],
-        }
-    ),
-    "own rows of an input twice": own(
-        {"kind": "rows", "rows": [{"left": [[0, 1], [0, 1]], "exponent": 1, "right": [[1, 1]]}]}
-    ),
-    "own rows of a negative coefficient": own(
-        {"kind": "rows", "rows": [{"left": [[0, -1]], "exponent": 1, "right": [[1, 1]]}]}
-    ),
-    "own rows of no input": own(
-        {"kind": "rows", "rows": [{"left": [[99, 1]], "exponent": 1, "right": [[1, 1]]}]}
-    ),
+    "an own notion of many rows": own(rows(*(([[0, 1]], f"{n}/7") for n in range(4_000)))),
+    "own rows of an input twice": own(rows(([[0, 1], [0, 1]], 1))),
+    "own rows of a negative coefficient": own(rows(([[0, -1]], 1))),
+    "own rows of no input": own(rows(([[99, 1]], 1))),
     "a prior with a zero below": of_problem(prior=["1/0", "1", "0"]),
     "a domain of a million": of_problem(
         domain={"grid": {"rows": 10**6, "columns": 10**6, "spacing": 1}}
@@ -217,7 +201,10 @@ HOSTILE: dict[str, Change] = {
 }
 
 
-def of_gain(oracle: Document, k: int, utility: Document, **more: Any) -> Change:
+HISTOGRAM: Document = {"objective": "posterior-mean-squared-error", "histogram": True}
+
+
+def of_gain(oracle: Document, k: int, utility: Document = HISTOGRAM, **more: Any) -> Change:
     """A gain on k inputs under one budget, proved by an oracle."""
 
     def change(document: Document) -> None:
@@ -247,7 +234,6 @@ def prior_of(k: int, digits: int) -> list[str]:
     return [f"{bottom // (2 * k)}/{bottom}" for bottom in bottoms]
 
 
-HISTOGRAM: Document = {"objective": "posterior-mean-squared-error", "histogram": True}
 ENDS = [[f"{n}/1000" for n in range(400, 900)]]
 FAR = [[str((7 * x + 11 * z) % 97 + 100) + "/100" for z in range(12)] for x in range(12)]
 
@@ -255,41 +241,19 @@ HOSTILE |= {
     "packed numbers in every block": million("f4", 20),
     "prices that unpack to twenty million": of_certificate(prices=bomb("f8", 2 * 10**7)),
     "a prior of a long common denominator": of_gain(
-        {"kind": "rays", "source": {"kind": "subsets"}},
-        400,
-        HISTOGRAM,
-        problem={"prior": prior_of(400, 900)},
+        rays("subsets"), 400, problem={"prior": prior_of(400, 900)}
     ),
     "a walk over all subsets": of_gain(
-        {
-            "kind": "rays",
-            "source": {"kind": "walk", "surplus": -1, "ends": ENDS, "slopes": [[0.0] * 502]},
-        },
-        24,
-        HISTOGRAM,
-        prices=[x / 1e6 for x in range(24)],
+        walks(ENDS, [[0.0] * 502], surplus=-1), 24, prices=[x / 1e6 for x in range(24)]
     ),
     "all rays of twelve inputs": of_gain(
-        {"kind": "rays", "source": {"kind": "double-description"}},
+        rays("double-description"),
         12,
-        HISTOGRAM,
         problem={"privacy": [{"notion": "metric", "epsilon": 1, "distance": FAR}]},
     ),
-    "products of ninety inputs": of_gain(
-        {
-            "kind": "products",
-            "surplus": "1e6",
-            "forms": [[0, 0]],
-            "left": [],
-            "right": [],
-            "weight": [],
-        },
-        90,
-        HISTOGRAM,
-        prices=[-1e3] * 90,
-    ),
+    "products of ninety inputs": of_gain(products(10**6, [[0, 0]]), 90, prices=[-1e3] * 90),
     "a knapsack of many logarithms": of_gain(
-        {"kind": "knapsack"},
+        form("knapsack"),
         500,
         {"objective": "mutual-information"},
         prices=[0.0] * 500,

@@ -439,7 +439,9 @@ def test_classes_of_two_lifts_at_the_uniform_prior(seed: int) -> None:
     p, group = (ONE / k,) * k, (tuple(rng.sample(range(k), k)),)
     lower, upper = rng.choice(((1, 1), (0, 1), (1, 0)))
     part = Lift(
-        exponent(rng) if lower else None, exponent(rng) / 2 if upper else None, Listed((p,))
+        exponent(rng) * rng.randint(0, 1) if lower else None,
+        exponent(rng) / 2 if upper else None,
+        Listed((p,)),
     )
     statement, prices = Statement(k, (part,), (), gained(k)), [cost(rng, 1)[0]] * k
     columns = rays(statement)
