@@ -85,6 +85,7 @@ counts or limits work only
     oracles/simplicial.py Simplicial.__call__: 2 -> 1
     oracles/walk.py Walk.__call__: (current().steps - self.ste... -> ...ement)) // STEPS_PER_PLACE)
     oracles/walk.py module: 30 -> 60
+    packed.py _unpack: size + 1 -> size
     rounding/files.py read_rounded: 20 * k -> 20
     rounding/files.py read_rounded: 20 * k -> k
     rounding/files.py read_rounded: 40 * k * (k + 4 * m) -> 40 * k
@@ -102,6 +103,7 @@ both sides are the same where they are equal, or by the terms that are 0
     oracles/linear.py _beyond: total >= 0 -> total > 0
     proof.py least: abs(b - a) >= curvature -> abs(b - a) > curvature
     relaxations/implied.py _closed: x != z and a is not None a... -> a is not None and a < leas...
+    relaxations/implied.py _closed: a < least.get((x, z), a + 1) -> a <= least.get((x, z), a + 1)
     relaxations/implied.py _closed: before + v < have -> before + v <= have
     rounding/value.py highest: bend >= 0 -> bend > 0
 meets a limit exactly by chance
