@@ -252,7 +252,7 @@ def test_a_risk_is_that_of_the_inverse_and_no_more_than_the_worst(name: str) -> 
     )
     low, high = second({"objective": name}, columns)
     found = value(mean, columns, WHOLE)
-    assert low <= found <= high + NEAR
+    assert low <= found <= high * (1 + Fraction(1, 2**60))
     assert found <= value(worst, columns, WHOLE, prior=PRIOR)
     readings = decoder(mean, "estimator", range(K), columns, WHOLE) or []
     for z, row in enumerate(zip(*q, strict=True)):
