@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from mechdesign.errors import InputError, MechdesignError, UnsupportedError
+from mechdesign.errors import InputError
 
 
-def check_refused(call: Callable[[], Any], match: str) -> None:
-    with pytest.raises(MechdesignError, match=match) as caught:
-        call()
-    assert isinstance(caught.value, InputError | UnsupportedError)
+def check_refused(match: str, call: Callable[..., Any], /, *words: Any, **options: Any) -> Any:
+    """Check the error with which a call is refused, and return it."""
+    with pytest.raises(InputError, match=match or None) as caught:
+        call(*words, **options)
     assert "\n" not in str(caught.value)
+    return caught.value

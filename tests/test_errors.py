@@ -8,6 +8,7 @@ import pytest
 
 from mechdesign import errors
 from mechdesign.errors import InputError, MechdesignError, UnsupportedError, did_you_mean, listed
+from tests.refusals_support import check_refused
 
 
 def test_whoever_catches_the_base_class_catches_all() -> None:
@@ -45,5 +46,4 @@ def test_a_misspelled_name_is_found() -> None:
 
 @pytest.mark.parametrize("value", ["text", b"bytes", {"a": 1}, int, 3])
 def test_non_lists_are_refused(value: object) -> None:
-    with pytest.raises(InputError, match="a list of labels"):
-        listed(value, "values", "a list of labels")
+    check_refused("a list of labels", listed, value, "values", "a list of labels")

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Domain, InputError, Prior
+from mechdesign import Domain, Prior
+from tests.refusals_support import check_refused
 from tests.strategies import examples, simplex
 
 
@@ -50,10 +51,8 @@ def test_smoothing_adds_to_every_count() -> None:
 def test_data_are_counted() -> None:
     domain = Domain(["a", "b", "c"])
     assert list(Prior.from_data(["b", "a", "b"], domain)) == list(Prior(["1/3", "2/3", 0]))
-    with pytest.raises(InputError, match=r"record 2: .*given 'd'"):
-        Prior.from_data(["a", "d"], domain)
-    with pytest.raises(InputError, match="all counts are 0"):
-        Prior.from_data([], domain)
+    check_refused(r"record 2: .*given 'd'", Prior.from_data, ["a", "d"], domain)
+    check_refused("all counts are 0", Prior.from_data, [], domain)
 
 
 def test_uniform() -> None:
@@ -76,27 +75,20 @@ def test_uniform() -> None:
     ],
 )
 def test_bad_probabilities_are_refused(probabilities: Any, match: str) -> None:
-    with pytest.raises(InputError, match=match):
-        Prior(probabilities)
+    check_refused(match, Prior, probabilities)
 
 
 def test_bad_counts_are_refused() -> None:
-    with pytest.raises(InputError, match="all counts are 0"):
-        Prior.from_counts([0, 0])
-    with pytest.raises(InputError, match="smoothing: expected a number >= 0"):
-        Prior.from_counts([1], smoothing=-1)
-    with pytest.raises(InputError, match=r"counts\[0\]"):
-        Prior.from_counts([-1, 2])
-    with pytest.raises(InputError):
-        Prior.uniform(0)
+    check_refused("all counts are 0", Prior.from_counts, [0, 0])
+    check_refused("smoothing: expected a number >= 0", Prior.from_counts, [1], smoothing=-1)
+    check_refused(r"counts\[0\]", Prior.from_counts, [-1, 2])
+    check_refused("", Prior.uniform, 0)
 
 
 @pytest.mark.parametrize("least", ["1e-300", "1.1e-300"])
 def test_probabilities_too_small_for_a_file_are_refused(least: str) -> None:
-    with pytest.raises(InputError, match="counts: a probability is above 0 but below"):
-        Prior.from_counts([2, least, 0])
-    with pytest.raises(InputError, match="above 0 but below 1e-300"):
-        Prior([1, "1e-300", "1e-7"])
+    check_refused("counts: a probability is above 0 but below", Prior.from_counts, [2, least, 0])
+    check_refused("above 0 but below 1e-300", Prior, [1, "1e-300", "1e-7"])
     assert Prior(["1e-300", 1 - Fraction(1, 10**300)])[0] == Fraction(1, 10**300)
 
 

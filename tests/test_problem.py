@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import mechdesign as md
+from tests.refusals_support import check_refused
 
 HAMMING = md.HammingLoss()
 
@@ -25,8 +26,7 @@ HAMMING = md.HammingLoss()
 def test_what_does_not_fit_is_refused(
     notion: Any, utility: Any, options: dict[str, Any], match: str
 ) -> None:
-    with pytest.raises(md.InputError, match=match):
-        md.Problem(["a", "b"], notion, utility, **options)
+    check_refused(match, md.Problem, ["a", "b"], notion, utility, **options)
 
 
 def test_what_is_left_out_is_filled_in() -> None:
@@ -40,8 +40,7 @@ def test_what_is_left_out_is_filled_in() -> None:
 def test_another_budget_changes_nothing_else() -> None:
     error = md.MeanAbsoluteError()
     problem = md.Problem(range(3), [md.LDP(2), md.LIP(1)], error, prior=[0.2, 0.3, 0.5])
-    with pytest.raises(md.InputError, match="one notion with an epsilon"):
-        problem.at(1)
+    check_refused("one notion with an epsilon", problem.at, 1)
     one = md.Problem(range(3), md.LIP(1), error, prior=[0.2, 0.3, 0.5])
     other = one.at("1/2")
     assert [notion.epsilon for notion in other.privacy] == [Fraction(1, 2)]

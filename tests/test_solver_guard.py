@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 from mechdesign import InputError, SolverError
 from mechdesign.solver_guard import Guarded, called, checked
 from tests.faults_support import ERRORS
+from tests.refusals_support import check_refused
 
 
 def throw(error: BaseException) -> None:
@@ -35,9 +36,7 @@ def test_the_end_of_the_program_passes(kind: type[BaseException]) -> None:
 
 def test_errors_of_the_library_pass_unchanged() -> None:
     error = InputError("prior", "numbers", "text")
-    with pytest.raises(InputError) as caught:
-        called("a solver", throw, error)
-    assert caught.value is error
+    assert check_refused("", called, "a solver", throw, error) is error
 
 
 def test_methods_are_guarded_and_arguments_arrive() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 
 from mechdesign import InputError
 from mechdesign.tables import ExactTable
+from tests.refusals_support import check_refused
 from tests.strategies import examples
 
 coordinates = st.one_of(
@@ -83,8 +84,7 @@ def test_on_a_line_all_distances_are_exact_and_one(a: Any) -> None:
     ],
 )
 def test_invalid_matrices_are_refused(rows: Any, match: str) -> None:
-    with pytest.raises(InputError, match=match):
-        ExactTable.of(rows, "m")
+    check_refused(match, ExactTable.of, rows, "m")
 
 
 def test_a_table_of_another_shape_is_refused() -> None:

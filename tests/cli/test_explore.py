@@ -14,8 +14,8 @@ import pytest
 
 from mechdesign.cli import explore
 from mechdesign.cli.explore import PageServer, page_folder
-from mechdesign.errors import InputError
 from tests.cli_support import Run
+from tests.refusals_support import check_refused
 
 RARE_DISEASE = Path(__file__).resolve().parents[2] / "problems" / "lip" / "rare_disease.toml"
 
@@ -123,8 +123,7 @@ def test_without_the_built_page_one_line_gives_the_commands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Run
 ) -> None:
     monkeypatch.setattr(explore, "PLACES", (tmp_path,))
-    with pytest.raises(InputError, match="npm run build"):
-        page_folder()
+    check_refused("npm run build", page_folder)
     assert "npm ci && npm run build" in refused("explore", "--no-browser")
 
 

@@ -24,6 +24,7 @@ from mechdesign.kernel import verify
 from mechdesign.notions import Notion, Row, SensitiveAttribute, SensitiveAttributePrivacy
 from mechdesign.tables import ExactTable
 from mechdesign.utilities import LinearUtility, Utility
+from tests.refusals_support import check_refused
 from tests.strategies import examples
 
 EPSILONS = ["0", "1e-300", "1e-9", "0.1", "1", "5", "50", "700", "1e6"]
@@ -255,8 +256,7 @@ def test_an_invalid_gain_is_refused(gain: Callable[..., Any], message: str) -> N
             found: Floats = gain(columns)
             return found
 
-    with pytest.raises(InputError, match=message):
-        Problem(range(3), LDP(1), Odd())
+    check_refused(message, lambda: Problem(range(3), LDP(1), Odd()))
 
 
 def test_another_gain_for_a_utility_that_is_known_is_refused() -> None:

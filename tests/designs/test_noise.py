@@ -13,7 +13,6 @@ from mechdesign import (
     Domain,
     EuclideanDistance,
     HammingLoss,
-    InputError,
     MeanAbsoluteError,
     MeanSquaredDistance,
     MetricPrivacy,
@@ -29,6 +28,7 @@ from mechdesign.cli import main
 from mechdesign.mechanisms import GeometricNoise, PlanarLaplace
 from mechdesign.mechanisms.lattice_noise import LatticeNoise
 from mechdesign.search import routes as coarse_route
+from tests.refusals_support import check_refused
 
 COUNTS = [(x * 7) % 5 for x in range(36)]
 
@@ -135,8 +135,7 @@ def test_problems_unsuitable_for_noise_are_refused(problem: Problem) -> None:
 
 
 def test_a_budget_too_small_for_noise_is_refused() -> None:
-    with pytest.raises(InputError, match="for each step"):
-        design(CITY.at("1e-6"), route="noise")
+    check_refused("for each step", lambda: design(CITY.at("1e-6"), route="noise"))
 
 
 TOML = """\

@@ -14,7 +14,6 @@ import pytest
 import mechdesign as md
 from mechdesign.sweeps import design_each
 from problems import families
-from tests.refusals_support import check_refused
 
 SURVEY = md.Problem(["yes", "no"], md.LDP(1), md.HammingLoss())
 INPUTS = ["a", "b", "c"]
@@ -95,4 +94,6 @@ INVALID: list[tuple[Callable[[], Any], str]] = [
 
 @pytest.mark.parametrize(("call", "match"), INVALID)
 def test_wrong_arguments_are_refused(call: Callable[[], Any], match: str) -> None:
-    check_refused(call, match)
+    with pytest.raises((md.InputError, md.UnsupportedError), match=match) as caught:
+        call()
+    assert "\n" not in str(caught.value)

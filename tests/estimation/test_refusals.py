@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mechdesign import Channel, InputError, Prior
+from mechdesign import Channel, InputError, Prior, UnsupportedError
 from mechdesign.estimation import (
     METHODS,
     estimate,
@@ -124,7 +124,9 @@ INVALID: list[tuple[Callable[[], Any], str]] = [
 
 @pytest.mark.parametrize(("call", "match"), INVALID)
 def test_wrong_arguments_are_refused(call: Callable[[], Any], match: str) -> None:
-    check_refused(call, match)
+    with pytest.raises((InputError, UnsupportedError), match=match) as caught:
+        call()
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +142,5 @@ def test_wrong_arguments_are_refused(call: Callable[[], Any], match: str) -> Non
 )
 def test_reports_of_another_mechanism_are_refused(mechanism: Any, other: Any) -> None:
     reports = other.privatize([other.inputs.labels[0]] * 9, rng=1)
-    with pytest.raises(InputError, match="reports of this mechanism"):
-        estimate(mechanism, reports)
+    check_refused("reports of this mechanism", estimate, mechanism, reports)
     assert estimate(other, reports).reports == 9

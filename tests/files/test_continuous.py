@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import mechdesign as md
+from tests.refusals_support import check_refused
 
 HEAD = """
 [domain]
@@ -72,10 +73,8 @@ def test_laws_are_read(tmp_path: Path, line: str) -> None:
     ],
 )
 def test_wrong_input_is_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(md.InputError, match=message) as caught:
-        md.load_problem(written(tmp_path, text))
-    assert "\n" not in str(caught.value)
-    assert "problem.toml" in str(caught.value)
+    caught = check_refused(message, lambda: md.load_problem(written(tmp_path, text)))
+    assert "problem.toml" in str(caught)
 
 
 def test_a_design_is_saved_and_read_back(tmp_path: Path) -> None:

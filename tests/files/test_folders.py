@@ -14,6 +14,7 @@ from mechdesign.files import data_folder
 from mechdesign.files.problems import load_setting
 from mechdesign.files.reading import reading_from
 from tests.cli_support import Run
+from tests.refusals_support import check_refused
 
 PROBLEM = """
 [domain]
@@ -92,8 +93,7 @@ def test_other_files_are_refused_whether_they_exist_or_not(
 def test_a_problem_behind_a_link_reads_where_it_is_named(home: Path) -> None:
     problem(home, "below/x.csv")
     (home / "other" / "p.toml").symlink_to("../own/p.toml")
-    with pytest.raises(InputError, match="a file beside the problem"):
-        load_problem(home / "other" / "p.toml")
+    check_refused("a file beside the problem", lambda: load_problem(home / "other" / "p.toml"))
 
 
 def test_the_folder_of_the_problem_comes_before_the_data_folder(
@@ -106,8 +106,7 @@ def test_the_folder_of_the_problem_comes_before_the_data_folder(
     Path("own/x.csv").unlink()
     assert load_problem(problem(home, "x.csv")).prior == Prior(["1/3", "2/3"])
     Path("data/x.csv").unlink()
-    with pytest.raises(InputError, match=f"{BESIDE}x.csv"):
-        load_problem(problem(home, "x.csv"))
+    check_refused(f"{BESIDE}x.csv", lambda: load_problem(problem(home, "x.csv")))
     monkeypatch.delenv("MECHDESIGN_DATA")
     with pytest.raises(InputError, match="set MECHDESIGN_DATA to the folder of data"):
         load_problem(problem(home, "x.csv"))
@@ -131,8 +130,7 @@ def test_more_folders_are_allowed_by_the_reader(home: Path) -> None:
     assert load_problem(file, allow_paths=[home / "other"]).prior_given
     assert load_setting(file, allow_paths=[str(home / "other")]).prior is not None
     for wrong in ([home / "nowhere"], str(home / "other")):
-        with pytest.raises(InputError, match="allow_paths: expected a"):
-            load_problem(file, allow_paths=wrong)
+        check_refused("allow_paths: expected a", load_problem, file, allow_paths=wrong)
 
 
 def test_more_folders_are_allowed_from_the_command_line(

@@ -26,6 +26,7 @@ from mechdesign.notions import Notion
 from tests.documents import sealed
 from tests.kernel.changes import places, put
 from tests.kernel.laws.support import MADE
+from tests.refusals_support import check_refused
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -201,8 +202,7 @@ def test_a_size_is_for_subsets() -> None:
     for kind in ("hadamard-response", "randomized-response", "optimized-unary-encoding"):
         with pytest.raises(md.InputError, match="size: expected none, as"):
             mechanism_for(kind, GRID, md.LDP(1), size=2)
-    with pytest.raises(md.InputError, match="size"):
-        mechanism_for("subset-selection", GRID, md.LDP(1), size=8)
+    check_refused("size", lambda: mechanism_for("subset-selection", GRID, md.LDP(1), size=8))
 
 
 @pytest.mark.parametrize(
@@ -223,8 +223,7 @@ def test_a_size_is_for_subsets() -> None:
     ],
 )
 def test_mismatched_arguments_are_refused(kind: str, notion: Notion, words: str) -> None:
-    with pytest.raises(md.InputError, match=words):
-        mechanism_for(kind, GRID, notion)
+    check_refused(words, mechanism_for, kind, GRID, notion)
 
 
 def test_off_its_region_a_mechanism_is_refused() -> None:

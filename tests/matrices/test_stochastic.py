@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign.errors import InputError
 from mechdesign.matrices.stochastic import BITS, rounded_rows, whole_matrix
+from tests.refusals_support import check_refused
 
 WHOLE = 1 << BITS
 
@@ -48,8 +48,7 @@ def test_integers_come_back_as_they_are_and_cannot_be_written_to(
     ],
 )
 def test_other_integers_are_refused(numerators: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        whole_matrix(numerators, BITS)
+    check_refused(message, whole_matrix, numerators, BITS)
 
 
 @pytest.mark.parametrize(
@@ -62,5 +61,4 @@ def test_other_integers_are_refused(numerators: Any, message: str) -> None:
     ],
 )
 def test_other_probabilities_are_refused(matrix: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        rounded_rows(matrix)
+    check_refused(message, rounded_rows, matrix)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import mechdesign as md
-from mechdesign import BlockLDP, Domain, InputError, Prior, estimate
+from mechdesign import BlockLDP, Domain, Prior, estimate
 from mechdesign.mechanisms import Advice, advise, advise_blocks, mechanism_for
 from mechdesign.mechanisms.registry import LDP_MECHANISMS
 from mechdesign.mechanisms.set_system import least_block_risk
 from tests.mechanisms_support import exact_table
+from tests.refusals_support import check_refused
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(2, 1), (5, "0.01"), (100, 3), (3000, "1e-6"), (9, 30)])
@@ -64,8 +65,7 @@ def test_orders() -> None:
     assert found[0] == next(iter(found))
     assert len(found[:2]) == 2
     assert found.to_json()["best"] == found.best.kind
-    with pytest.raises(InputError, match="by: expected one of error, bits, time, given 'speed'"):
-        found.by("speed")
+    check_refused("by: expected one of error, bits, time, given 'speed'", found.by, "speed")
 
 
 CORNER = Prior.from_counts([1 + 30 * (r < 2 and c < 3) for r in range(4) for c in range(6)])
@@ -164,5 +164,4 @@ GRID = Domain.grid(4, 4)
     ],
 )
 def test_wrong_arguments_are_refused(advice: Any, arguments: tuple[Any, ...], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        advice(*arguments)
+    check_refused(words, advice, *arguments)

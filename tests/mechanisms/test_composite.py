@@ -39,6 +39,7 @@ from tests.mechanisms_support import (
     mixed,
     scores,
 )
+from tests.refusals_support import check_refused
 from tests.strategies import examples
 
 Make = Callable[..., ByComponent]
@@ -126,8 +127,7 @@ def test_a_block_of_one_input_has_the_budget_of_the_others() -> None:
     ],
 )
 def test_parts_that_do_not_fit_are_refused(blocks: Any, parts: Any, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        ByComponent(3, BlockLDP(1, blocks), parts)
+    check_refused(words, lambda: ByComponent(3, BlockLDP(1, blocks), parts))
 
 
 def test_reports_that_are_none_are_refused_by_their_place() -> None:
@@ -138,21 +138,18 @@ def test_reports_that_are_none_are_refused_by_their_place() -> None:
         (["0:1", "1"], r"reports\[1\]: expected part:report"),
         (["0:1", "1:2", "0:4"], r"reports\[2\].*labels of the domain"),
     ):
-        with pytest.raises(InputError, match=words):
-            alphabet.read(texts)
+        check_refused(words, alphabet.read, texts)
     for labels, words in (
         ([(0, 1), 5], r"reports\[1\]: expected a pair \(part, report\)"),
         ([(0, 1), (True, 1)], r"reports\[1\]"),
         ([(0, 1), (1, 9)], r"reports\[1\]"),
     ):
-        with pytest.raises(InputError, match=words):
-            alphabet.encode(labels)
+        check_refused(words, alphabet.encode, labels)
 
 
 def test_a_tally_of_something_else_is_refused() -> None:
     whole = block_hadamard(4, 1, [[0, 1], [2, 3]])
-    with pytest.raises(InputError, match="counts"):
-        whole.frequencies(Tally(np.ones(8, dtype=np.int64), 8))
+    check_refused("counts", lambda: whole.frequencies(Tally(np.ones(8, dtype=np.int64), 8)))
     with pytest.raises(InputError, match="at least one report"):
         whole.frequencies(whole.tally(whole.privatize([])))
 
@@ -347,5 +344,4 @@ def test_reports_name_hidden_and_open() -> None:
     ],
 )
 def test_an_inner_mechanism_that_does_not_fit_is_refused(inner: Any, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        HighLow(4, HighLowLDP(1, [0, 2]), inner)
+    check_refused(words, lambda: HighLow(4, HighLowLDP(1, [0, 2]), inner))

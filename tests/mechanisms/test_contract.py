@@ -15,7 +15,7 @@ import scipy.linalg
 from hypothesis import assume, given, strategies as st
 
 import mechdesign as md
-from mechdesign import LDP, LIP, BlockLDP, Domain, HighLowLDP, InputError, Prior
+from mechdesign import LDP, LIP, BlockLDP, Domain, HighLowLDP, Prior
 from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
@@ -51,6 +51,7 @@ from tests.mechanisms_support import (
     mixed,
     scores,
 )
+from tests.refusals_support import check_refused
 from tests.strategies import examples
 
 OPTIONS: dict[type[LDPMechanism], tuple[int, Callable[[int], st.SearchStrategy[Any]]]] = {
@@ -468,5 +469,4 @@ WRONG: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
 def test_wrong_arguments_are_refused(
     make: Callable[..., Any], arguments: tuple[Any, ...], words: str
 ) -> None:
-    with pytest.raises(InputError, match=words):
-        make(*arguments)
+    check_refused(words, make, *arguments)

@@ -14,6 +14,7 @@ from mechdesign import Domain, InputError, load_mechanism, mechanisms, save
 from mechdesign.kernel import verify
 from mechdesign.reports import Labels, Numbers
 from tests.mechanisms_support import block_hadamard, high_low_hadamard
+from tests.refusals_support import check_refused
 
 MILLION = 1_000_000
 MEMORY = 500 << 20
@@ -82,8 +83,5 @@ def test_numbers_are_the_labels_that_they_stand_for() -> None:
     assert numbers.count(data).tolist() == labels.count(data).tolist()
     assert numbers.listed().tolist() == labels.listed().tolist()
     for wrong in (8, -1, "x", 0.5):
-        with pytest.raises(InputError) as one:
-            numbers.encode([0, wrong])
-        with pytest.raises(InputError) as other:
-            labels.encode([0, wrong])
-        assert str(one.value) == str(other.value)
+        one = check_refused("", numbers.encode, [0, wrong])
+        assert str(one) == str(check_refused("", labels.encode, [0, wrong]))

@@ -29,6 +29,7 @@ from mechdesign.mechanisms.lattice_noise import LatticeNoise
 from mechdesign.mechanisms.remap_table import LOSSES
 from mechdesign.mechanisms.torus_law import TorusLaw
 from tests.mechanisms_support import Given, exact_table
+from tests.refusals_support import check_refused
 from tests.strategies import examples
 
 WHOLE = 1 << 62
@@ -360,5 +361,4 @@ WRONG = [
 def test_what_it_is_not_for_is_refused(
     kind: str, domain: Domain, notion: object, words: str
 ) -> None:
-    with pytest.raises(InputError, match=words):
-        mechanism_for(kind, domain, notion)
+    check_refused(words, mechanism_for, kind, domain, notion)

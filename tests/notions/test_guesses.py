@@ -23,6 +23,7 @@ from mechdesign import LDP, AttackError, Channel, HammingLoss, InputError, Prior
 from mechdesign.notions import Notion
 from solvers import SOLVERS
 from tests.documents import proved
+from tests.refusals_support import check_refused
 from tests.strategies import broken, channels, examples, priors
 
 PRIOR = ["0.4", "0.3", "0.2", "0.1"]
@@ -220,13 +221,11 @@ def test_wrong_parameters_get_one_line(make: Callable[[], Notion], match: str) -
 
 @pytest.mark.parametrize("notion", [md.GVulnerabilityLeakage("0.6"), AttackError("0.3", "hamming")])
 def test_a_prior_is_asked_for_and_some_objectives_are_refused(notion: Notion) -> None:
-    with pytest.raises(InputError, match=r"prior: .*none is given"):
-        Problem(3, notion, HammingLoss())
+    check_refused(r"prior: .*none is given", lambda: Problem(3, notion, HammingLoss()))
     problem = Problem(range(4), notion, md.MutualInformation(), prior=PRIOR)
     with pytest.raises(md.UnsupportedError, match=notion.name):
         design(problem)
-    with pytest.raises(InputError, match="exactly one notion with an epsilon"):
-        problem.at(1)
+    check_refused("exactly one notion with an epsilon", problem.at, 1)
 
 
 def test_a_problem_file_states_them(tmp_path: Path) -> None:

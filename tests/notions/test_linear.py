@@ -17,6 +17,7 @@ from mechdesign.exact import as_fraction
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion, Row, SensitiveAttribute, SensitiveAttributePrivacy
 from tests.documents import as_read, proved, refused
+from tests.refusals_support import check_refused
 from tests.strategies import Case, broken, cases, channels, distortions, examples
 
 PRIOR = [0.1, 0.2, 0.3, 0.4]
@@ -285,9 +286,7 @@ WRONG: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("rows", "message"), WRONG)
 def test_invalid_rows_are_refused_in_one_line(rows: Any, message: str) -> None:
-    with pytest.raises(md.InputError, match=message) as caught:
-        Problem(["a", "b"], md.LinearNotion(rows), HammingLoss())
-    assert "\n" not in str(caught.value)
+    check_refused(message, lambda: Problem(["a", "b"], md.LinearNotion(rows), HammingLoss()))
 
 
 def test_budgets_that_do_not_move_are_refused() -> None:

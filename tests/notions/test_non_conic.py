@@ -37,6 +37,7 @@ from mechdesign.notions.non_conic import WholeChannelNotion
 from mechdesign.repair import mixed, repair
 from solvers import SOLVERS
 from tests.documents import as_read, is_proved
+from tests.refusals_support import check_refused
 from tests.strategies import (
     DIGITS,
     broken,
@@ -560,13 +561,11 @@ def test_wrong_files_are_refused(privacy: str, match: str, tmp_path: Path) -> No
         f'[privacy]\n{privacy}\n[utility]\nobjective = "hamming"\n',
         encoding="utf-8",
     )
-    with pytest.raises(md.InputError, match=match):
-        md.load_problem(file)
+    check_refused(match, md.load_problem, file)
 
 
 @pytest.mark.parametrize(
     "notion", [md.ApproximateLIP(1, 0.1), md.MutualInformationLeakage(1)], ids=repr
 )
 def test_a_prior_is_asked_for(notion: Notion) -> None:
-    with pytest.raises(md.InputError, match=f"prior: .*{notion.name}"):
-        Problem(range(3), notion, HammingLoss())
+    check_refused(f"prior: .*{notion.name}", lambda: Problem(range(3), notion, HammingLoss()))

@@ -29,6 +29,7 @@ from mechdesign.utilities import EstimationRisk, Utility
 from solvers.direct_lp import solve as direct_lp
 from solvers.vertices import solve as vertices
 from tests.documents import as_read, proved
+from tests.refusals_support import check_refused
 from tests.strategies import (
     ATTRIBUTES,
     Case,
@@ -372,8 +373,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_are_named(mistake: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=MISTAKES[mistake]):
-        read(tmp_path, mistake)
+    check_refused(MISTAKES[mistake], read, tmp_path, mistake)
 
 
 TIE = md.ContextAwareLDP([[0, "inf", "inf"], ["inf", 0, 0], ["inf", "inf", 0]])
@@ -412,8 +412,7 @@ TIED: list[tuple[Notion, SensitiveAttribute, Any, str]] = [
 def test_notions_that_cannot_be_about_a_secret_are_refused(
     call: Callable[[], object], match: str
 ) -> None:
-    with pytest.raises(InputError, match=match):
-        call()
+    check_refused(match, call)
 
 
 @pytest.mark.parametrize(("inner", "secret", "prior", "match"), TIED, ids=repr)

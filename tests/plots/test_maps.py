@@ -17,6 +17,7 @@ from mechdesign.cli import main
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.plots import plot_map, save_plot
 from mechdesign.plots.continuous import LARGEST
+from tests.refusals_support import check_refused
 
 CITY = Domain.points([["39.9", "116.4"], ["39.8", "116.3"], ["39.95", "116.2"]], "haversine")
 
@@ -56,11 +57,9 @@ def test_a_map_of_an_estimate_has_its_title() -> None:
 
 def test_inputs_without_coordinates_are_refused(tmp_path: Path) -> None:
     for domain in (None, Domain.range(3), Domain.grid(1, 3)):
-        with pytest.raises(InputError, match="domain"):
-            plot_map([0.1, 0.2, 0.7], domain)
+        check_refused("domain", plot_map, [0.1, 0.2, 0.7], domain)
     for values in ([0.1, 0.2], [math.nan, 0, 1], 3, "abc"):
-        with pytest.raises(InputError, match="values"):
-            plot_map(values, CITY)
+        check_refused("values", plot_map, values, CITY)
     with pytest.raises(InputError):
         save_plot(tmp_path / "a.txt", lambda ax: plot_map([0.1, 0.2, 0.7], CITY, ax))
 
@@ -114,8 +113,7 @@ def test_marks_are_as_large_as_the_reports_are_likely() -> None:
 def test_four_points_are_saved_as_one_picture(tmp_path: Path) -> None:
     plots.save_reports_plot(CHANNEL, tmp_path / "reports.svg", "towns")
     assert b"<svg" in (tmp_path / "reports.svg").read_bytes()
-    with pytest.raises(InputError, match="ends in"):
-        plots.save_reports_plot(CHANNEL, tmp_path / "reports.txt")
+    check_refused("ends in", lambda: plots.save_reports_plot(CHANNEL, tmp_path / "reports.txt"))
 
 
 @pytest.mark.parametrize("outputs", [["a", "b", "c"], [0, 1, 2], [(0, 1), (1, 0), 2]])
@@ -128,5 +126,4 @@ def test_outputs_that_are_no_points_are_refused(outputs: list[object]) -> None:
 
 
 def test_a_point_outside_is_refused() -> None:
-    with pytest.raises(InputError, match="x: expected"):
-        plots.plot_reports(CHANNEL, (3, 1), Figure().subplots())
+    check_refused("x: expected", lambda: plots.plot_reports(CHANNEL, (3, 1), Figure().subplots()))

@@ -28,6 +28,7 @@ from solvers.gains import error_left, gain
 from solvers.polytope import extreme_rays
 from solvers.vertices import best_mixture, extreme_rays as rays_by_choices, rays_of
 from tests.documents import proved
+from tests.refusals_support import check_refused
 from tests.strategies import DIGITS, channels, decimal, examples, exp, priors
 
 CLOSE = 1e-6
@@ -378,10 +379,8 @@ def test_without_limits_the_identity_is_optimal(utility: md.ColumnUtility) -> No
 
 
 def test_histogram_and_values_together_are_refused() -> None:
-    with pytest.raises(InputError, match="not both"):
-        md.PosteriorMeanSquaredError([1, 0], histogram=True)
-    with pytest.raises(InputError, match="true or false"):
-        md.PosteriorMeanSquaredError(histogram=1)
+    check_refused("not both", md.PosteriorMeanSquaredError, [1, 0], histogram=True)
+    check_refused("true or false", md.PosteriorMeanSquaredError, histogram=1)
     # words have a histogram, and no numbers
     Problem(["a", "b"], LDP(1), md.PosteriorMeanSquaredError(histogram=True))
     with pytest.raises(InputError, match="give a number for each"):

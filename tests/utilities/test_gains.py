@@ -16,11 +16,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 import mechdesign as md
-from mechdesign import LDP, LIP, Channel, ChiSquared, InputError, Prior, Problem, design
+from mechdesign import LDP, LIP, Channel, ChiSquared, Prior, Problem, design
 from mechdesign.kernel.gains import Gain
 from solvers import SOLVERS
 from solvers.gains import error_left, gain
 from tests.documents import proved
+from tests.refusals_support import check_refused
 from tests.strategies import channels, examples, priors, statement_of
 
 PRIOR = Prior(["0.1", "0.2", "0.3", "0.4"])
@@ -197,9 +198,7 @@ def apart(*arguments: Any) -> Any:
     ],
 )
 def test_wrong_parameters_get_one_line(make: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message) as caught:
-        Problem(["a", "b", "c"], LDP(1), make())
-    assert "\n" not in str(caught.value)
+    check_refused(message, lambda: Problem(["a", "b", "c"], LDP(1), make()))
 
 
 # --- Fisher information ---------------------------------------------------------------------------

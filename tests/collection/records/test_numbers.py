@@ -25,6 +25,7 @@ from mechdesign.collection.tables.readers import NumberReader
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.estimation import estimate
 from tests.records_support import load, privatize_file, save
+from tests.refusals_support import check_refused
 from tests.strategies import examples
 
 TEN = ContinuousChannel(
@@ -136,9 +137,8 @@ def test_records_outside_are_refused_and_not_quoted(case: Case, tmp_path: Path) 
     for bad in case.bad:
         source = case.save(tmp_path / "in.csv", [*case.cells, bad])
         named = rf"line {len(case.cells) + 2}, column.*: expected {case.channel.noun}s of "
-        with pytest.raises(InputError, match=named) as raised:
-            privatize_file(case.channel, source, out, **options)
-        assert raised.value.given in ("another text", f"a {case.channel.noun} outside")
+        raised = check_refused(named, privatize_file, case.channel, source, out, **options)
+        assert raised.given in ("another text", f"a {case.channel.noun} outside")
         assert not out.exists()
         done = privatize_file(case.channel, source, out, unknown="drop", **options)
         assert (reports_in(out), [*done.unknown.values()]) == ([*case.reports], [(1, "dropped")])
@@ -173,10 +173,8 @@ def test_records_outside_are_clipped_and_other_cells_are_not(case: Case, tmp_pat
     ],
 )
 def test_a_policy_maps_to_a_record_of_the_domain(channel: ContinuousChannel, policy: str) -> None:
-    with pytest.raises(InputError, match="unknown: expected"):
-        NumberReader(channel, policy, "refuse")
-    with pytest.raises(InputError, match="missing: expected"):
-        NumberReader(channel, "refuse", "clip")
+    check_refused("unknown: expected", NumberReader, channel, policy, "refuse")
+    check_refused("missing: expected", NumberReader, channel, "refuse", "clip")
 
 
 @examples(60)

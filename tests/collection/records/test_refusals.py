@@ -22,6 +22,7 @@ from mechdesign.collection.tables.readers import LabelReader
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from tests.records_support import identity, load, privatize_file, save
+from tests.refusals_support import check_refused
 from tests.strategies import examples
 
 OLD = b"what was there before"
@@ -37,12 +38,11 @@ def refused(folder: Path, source: Path, column: str = "a", **options: Any) -> st
     """Return the message of a refusal that leaves everything as it was."""
     before = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
     channel, target = identity(["x", "y"]), folder / options.pop("target", "out.csv")
-    with pytest.raises(InputError) as error:
-        privatize_file(channel, source, target, column, **options)
+    error = check_refused("", privatize_file, channel, source, target, column, **options)
     after = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
     assert after == before
     assert before["out.csv"] == OLD
-    text = str(error.value)
+    text = str(error)
     assert "\n" not in text
     return text.replace(f"{folder}/", "")
 
