@@ -129,8 +129,9 @@ class ProjectiveSpace:
     def _unscaled(self, m: int) -> tuple[Int64Array, Int64Array]:
         """Return, for a = 1..q-1 and digits g of m coordinates, the digits of g / a, and -1 / a."""
         inverse = self._inverse[1:, None]
-        digit, behind = inverse * np.arange(self.q) % self.q, np.zeros_like(inverse)
+        behind = np.zeros_like(inverse)
         for _ in range(m):
+            digit = inverse * np.arange(self.q) % self.q
             behind = (behind[:, :, None] * self.q + digit[:, None]).reshape(self.q - 1, -1)
         return behind, self.q - inverse
 

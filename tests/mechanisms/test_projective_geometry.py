@@ -108,6 +108,15 @@ def test_a_long_field_is_found_in_time() -> None:
         assert mechanism.leakage <= float(epsilon)
 
 
+def test_a_field_as_long_as_the_domain_needs_no_table_of_its_products() -> None:
+    mechanism = ProjectiveGeometryResponse(100_000, 20)
+    assert (mechanism.field, mechanism.n_outputs) == (100_003, 100_004)
+    found = estimate(mechanism, mechanism.privatize([5] * 200 + [7] * 100, 1)).values
+    assert mechanism.risk < 1.001
+    assert found[[5, 7]] == pytest.approx([2 / 3, 1 / 3], abs=0.01)
+    assert abs(found.sum() - found[[5, 7]].sum()) < 0.01
+
+
 def test_the_default_has_the_least_risk_of_all_fields_but_for_one_percent() -> None:
     for k, epsilon in ((6, 1), (30, 2), (100, 3)):
         risks = [ProjectiveGeometryResponse(k, epsilon, q).risk for q in _primes(2 * k)]

@@ -79,15 +79,22 @@ class SumLaw:
         t >= 1 / (high - c); the Chernoff bound on the mass there bounds its mean as well.
         """
         places = np.arange(max(1, self.low), self.high + 1)
+        ends = np.array([1, max(1, self.high)])
         with np.errstate(over="ignore"):
-            weights = places * np.exp(-self.theta * (places - self.center))
+            weights = places * self._scaled(places)
+            below, above = self._scaled(ends)
         masses = self.masses[len(self.masses) - len(places) :] + self.pointwise
         inside = float(weights @ np.maximum(masses, 0))
-        below = math.exp(-self.theta * (1 - self.center)) if self.low > 1 else 0.0
-        above = math.exp(-self.theta * (max(1, self.high) - self.center))
         most = max(self.high, self.high - self.center, 1)
-        inside += most * (self.outside[0] * below + self.outside[1] * above)
-        return inside * math.exp(self.log_scale) * (1 + self.relative)
+        if self.low > 1:
+            inside += most * self.outside[0] * below
+        if self.outside[1]:
+            inside += most * self.outside[1] * above
+        return inside * (1 + self.relative)
+
+    def _scaled(self, places: AnyArray) -> FloatArray:
+        """Return scale e**(-theta (s - c)): either factor alone may leave the range of floats."""
+        return np.exp(self.log_scale - self.theta * (places - self.center))
 
 
 def saddle_point(parts: Sequence[Part]) -> float:
@@ -258,8 +265,8 @@ def moment_bound(parts: Sequence[Part], kinds: Sequence[Part] = (), n_others: in
     other = [part._replace(n=1) for part in kinds] if n_others else []
     every, n = [*parts, *other], n_others + sum(part.n for part in parts)
     top = max(float(part.values.max()) for part in every)
-    squares = sum(part.n * float(part.masses @ part.values**2) for part in parts)
-    squares += n_others * sum(float(p.masses @ p.values**2) for p in other) / max(len(other), 1)
+    squares = sum(part.n * _mean_square(part) for part in parts)
+    squares += n_others * sum(map(_mean_square, other)) / max(len(other), 1)
     scale = math.sqrt(squares) + 1e-300
     tilts = np.minimum(TILTS / scale, 600 / max(top, 1e-300))
     grown = _log_moments(parts, tilts)
@@ -268,6 +275,11 @@ def moment_bound(parts: Sequence[Part], kinds: Sequence[Part] = (), n_others: in
     # each of the n factors is a sum of rounded terms, and of exponentials of up to 600
     grown += n * (max(len(part.masses) for part in every) + 700) * 2.0**-52
     return math.exp(min(float((grown - 1 - np.log(tilts)).min()), 700.0))
+
+
+def _mean_square(part: Part) -> float:
+    """Return E[V**2], whose largest term may fit in a float although the square does not."""
+    return float(part.masses * part.values @ part.values)
 
 
 def positive_part(parts: Sequence[Part], tolerance: float) -> float:

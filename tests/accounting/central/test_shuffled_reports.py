@@ -15,6 +15,7 @@ from scipy.signal import convolve
 
 from mechdesign import Channel
 from mechdesign.accounting import after_shuffling, delta_after_shuffling, privacy_profile
+from mechdesign.accounting.central import lattice_sums
 from mechdesign.accounting.central.comparisons import Pair, compared
 from mechdesign.accounting.central.lower import delta_of_test
 from mechdesign.accounting.central.upper import Hidden, delta_of_pair
@@ -167,6 +168,22 @@ def test_exponentials_of_rare_reports_that_are_no_floats() -> None:
     ]
     found = after_shuffling(Channel.from_matrix(rows), 1749, "1e-6")
     assert found.at_least < found.epsilon < 1.001 * found.at_least
+
+
+def test_exponentials_of_a_coarse_lattice_that_are_no_floats(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Few points for the spread of many reports, as of 10**9 reports at the limit."""
+    exact = after_shuffling(1, 100_000, "1e-6")
+    monkeypatch.setattr(lattice_sums, "MOST_POINTS", 1 << 12)
+    found = after_shuffling(1, 100_000, "1e-6")
+    assert found.at_least < exact.epsilon <= 1.001 * found.epsilon < 1.03 * exact.epsilon
+    assert found.variation_ratio == pytest.approx(exact.variation_ratio, rel=0.03)
+
+
+def test_ratios_at_the_largest_budgets_are_bounded() -> None:
+    low, high = delta_after_shuffling(200, 100, 200)
+    assert 0 <= low <= high < 1e-12
 
 
 def test_released_inputs_stay_released_and_equal_rows_leak_nothing() -> None:
