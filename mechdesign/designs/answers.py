@@ -28,6 +28,7 @@ from mechdesign.evidence.simplicial import erasure
 from mechdesign.kernel.certificate import Certificate, Steps
 from mechdesign.kernel.claims import privacy_steps
 from mechdesign.kernel.documents import OPTIMAL_GAP, relative_gap
+from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.objectives import Reading, Risk
 from mechdesign.kernel.schema import write
 from mechdesign.kernel.statement import private
@@ -59,6 +60,9 @@ STEPS_A_SECOND = 8_000_000
 
 VALUE_STEPS_A_SECOND = 23_000_000
 """The same for the steps of an exact value."""
+
+GAIN_SECONDS = 1.6e-6
+"""Seconds of the bound that ignores privacy, times the inputs and the vectors of a gain."""
 
 LARGEST_DIVISOR = 64
 """The largest divisor of a reader's steps that is looked for: denominators of 16,000 bits."""
@@ -110,7 +114,7 @@ class SolutionPool:
             limits.keep(size * (PROOF_SECONDS + sets * SET_SECONDS))
         with self._limits.phase("compile"):
             self._statement = problem.compiled.statement  # cached, and timed in this phase
-        self._check_value(2 * len(problem.domain))
+        self._check_value()
         self._sign = -1 if problem.utility.is_maximized else 1
         self.best: _Answer | None = None
         self.proof: _Proved | None = None
@@ -123,16 +127,20 @@ class SolutionPool:
         self._unproved: list[str] = []
         self._errors: list[Exception] = []
 
-    def _check_value(self, n_outputs: int) -> None:
-        """Reject a risk whose exact value takes more than half of the time."""
-        if isinstance(self._statement.objective, Risk):
-            k, limits = self._statement.k, self._limits
-            share = limits.longest / 2 / self._value_seconds(n_outputs)
-            if share < 1:
-                raise SolverError(
-                    f"the exact risk of a channel with {k:,} inputs takes too long: for a time "
-                    f"limit of {limits.seconds:g} s there may be {int(k * share ** (1 / 3)):,}"
-                )
+    def _check_value(self) -> None:
+        """Reject a problem whose exact value or trivial bound takes more than half of the time."""
+        aim, k, limits = self._statement.objective, self._statement.k, self._limits
+        seconds, power = 0.0, 2
+        if isinstance(aim, Risk):
+            seconds, power = self._value_seconds(2 * k), 3
+        elif isinstance(aim, Gain):
+            seconds = GAIN_SECONDS * k * len(aim.vectors)
+        if 2 * seconds > limits.longest:
+            most = int(k * (limits.longest / 2 / seconds) ** (1 / power))
+            raise SolverError(
+                f"exact values and bounds with {k:,} inputs take too long: for a time limit of "
+                f"{limits.seconds:g} s there may be {most:,}"
+            )
 
     def _value_seconds(self, n_outputs: int) -> float:
         """Return about the seconds of the exact value."""

@@ -109,7 +109,12 @@ TOO_LARGE: dict[str, tuple[md.Problem, tuple[str, float, float], str]] = {
     "risk": (
         md.Problem(range(12), LDP1, md.TVRisk()),
         ("mechdesign.designs.answers.VALUE_STEPS_A_SECOND", 1000, 3),
-        "12 inputs takes too long: for a time limit of 3 s there may be 7",
+        "with 12 inputs take too long: for a time limit of 3 s there may be 7",
+    ),
+    "information": (
+        md.Problem(range(12), LDP1, md.MutualInformation()),
+        ("mechdesign.designs.answers.GAIN_SECONDS", 1 / 30, 3),
+        "with 12 inputs take too long: for a time limit of 3 s there may be 8",
     ),
     "losses": (md.Problem(range(3), LDP1, md.Distortion(EYE)), LISTED, "3 s it may have 4 entries"),
     "numbers": (LINE, POINT, "limit of 3 s there may be 4 points"),

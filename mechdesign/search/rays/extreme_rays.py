@@ -206,6 +206,9 @@ MOST_PROGRAMS, PROGRAMS_A_SECOND = 3_000, 150
 LISTED_UP_TO = 8
 """The number of inputs up to which all rays are listed under every notion."""
 
+CUBE_SECONDS = 2e-9
+"""Seconds of the closure of ratios, times the cube of the number of inputs."""
+
 MOST_OF_A_LIFT = 12
 """The number of inputs up to which the rays of one lift are listed where boxes serve as well."""
 
@@ -250,6 +253,8 @@ def _pricer(
     if lifts is not None:
         return lifts
     prior, k = problem.prior.array, len(problem.domain)
+    if CUBE_SECONDS * k**3 > limits.left:
+        raise SolverError(f"a search for rays on {k:,} inputs takes too long")
 
     def gain(rays: FloatArray) -> FloatArray:
         return utility.gain(rays, prior)
