@@ -106,6 +106,8 @@ both sides are the same where they are equal, or by the terms that are 0
     relaxations/implied.py _closed: a < least.get((x, z), a + 1) -> a <= least.get((x, z), a + 1)
     relaxations/implied.py _closed: before + v < have -> before + v <= have
     rounding/value.py highest: bend >= 0 -> bend > 0
+    statement.py _implied: a > 0 -> a >= 0
+    statement.py _implied: b > 0 -> b >= 0
 meets a limit exactly by chance
     laws/ratios.py projective_geometry_response: 2 <= field <= MOST_F... -> 2 <= field < MOST_FI...
     limits.py Information.holds: sum((form(q, up=True) for q ... -> sum((form(q, up=True) for q ...
@@ -136,6 +138,8 @@ more digits, or a unit of error more; what it must not exceed has tests of its o
     oracles/products.py _positive: factor * b // pivot -> -(-(factor * b) // pivot)
     oracles/products.py _rest: weight * a / 2 -> weight * a
     risk.py Inverse.of: 1 -> 2
+    risk.py Inverse.readings: (m << self.bits) // unit -> -(-(m << self.bits) // unit)
+    risk.py Inverse.readings: sum(map(mul, row, q)) * unit // law -> -(-(sum(map(mul,...
 refused by what follows, too
     documents.py ChannelTable.columns: all -> any
     linearizations/boxes.py _Shrink.__call__: any -> all

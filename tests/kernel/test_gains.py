@@ -111,6 +111,23 @@ def test_an_inverse_that_is_off_by_more_than_half_is_refused(
             assert found.error >= max(off, 1)
 
 
+def test_readings_are_within_the_error_that_is_stated() -> None:
+    """Of any matrix whose entries are as near as the inverse says; p where an output never is."""
+    rng = random.Random(3)
+    for _ in range(20):
+        k, error = rng.randint(1, 4), rng.randint(1, 99)
+        p, entries = prior(rng, k), [[rng.randint(-999, 999) for _ in range(k)] for _ in range(k)]
+        columns = [[0] * k, *([rng.randint(1, 9) for _ in range(k)] for _ in range(3))]
+        (never, one), *found = risk.Inverse(entries, error, 9).readings(columns, p)
+        assert [a << 9 for a in never] == pytest.approx([float(a * (1 << 18)) for a in p], abs=512)
+        assert one == 1
+        for q, (reading, off) in zip(columns[1:], found, strict=True):
+            for row, shown in zip(entries, reading, strict=True):
+                for sign in (-1, 1):
+                    exact = dot([v + sign * error for v in row], q) / dot(p, q)
+                    assert abs(exact - shown) <= off <= error * sum(q) / dot(p, q) + 2
+
+
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 9)), min_size=1, max_size=4))
 def test_the_most_on_a_simplex_is_the_value_of_the_best_distribution(
     terms: list[tuple[int, int]],

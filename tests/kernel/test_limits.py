@@ -194,12 +194,15 @@ def test_invalid_channels_are_not_private(columns: list[list[int]], why: str) ->
 
 
 def test_a_ratio_that_others_imply_may_be_left_out() -> None:
-    """The rays are those of all rows; exponents 0 imply one another, and stay."""
+    """The rays are those of all rows; exponents that sum to 0 imply one another, and stay."""
     rng = random.Random(12)
-    left_out = 0
+    around = [[ONE, -ONE, ONE], [ONE, ONE, 2 * ONE], [3 * ONE] * 3]
+    left_out, tables = 0, [around, [*zip(*around, strict=True)]]
     for _ in range(40):
         k = rng.randint(2, 4)
-        table = [[Fraction(rng.randint(0, 6), 2) for _ in range(k)] for _ in range(k)]
+        tables.append([[Fraction(rng.randint(0, 6), 2) for _ in range(k)] for _ in range(k)])
+    for table in tables:
+        k = len(table)
         part = Ratio(Matrix(tuple(map(tuple, table))))
         asked, rows = Statement(k, (part,), (), None), []
         for key in part.keys(k):

@@ -164,6 +164,11 @@ def test_a_limit_is_paid_with_its_exponent_rounded_up() -> None:
     found = safe_bound(asked, program, (block("limit", 0, (0, 0, 0, 2 * ONE)),), None, Plain())
     assert found == 2 - 2 * gauge.most(up=True)
     assert gauge.most(up=True) > gauge.most(up=False)
+    halved = Gauge(gauge.parts, ONE, below=(ListedRow(((0, ONE / 2),), ZERO, ()),))
+    asked = Statement(1, (), (halved,), None)  # parts for bounds are added, not those for checks
+    program = Program(ZERO, [[0]])
+    found = safe_bound(asked, program, (block("limit", 0, (0, 0, 0, ONE)),), None, Plain())
+    assert found == ONE / 2 - 1
 
 
 def test_an_oracle_refuses_unsuitable_statements() -> None:

@@ -131,6 +131,7 @@ def test_true_claims_are_confirmed(name: str) -> None:
     assert 0 <= found.bound <= found.value
     message = r"for every law with the moments of the [0-9]+ cells; those of the law named are .*"
     assert re.fullmatch(message, found.claims[-1])
+    assert sum(f"on the {'box' if 'box' in name else 'interval'}" in v for v in found.claims) > 0
 
 
 @pytest.mark.parametrize("name", ["lip", "ldp", "worst", "metric", "estimate", "averages"])

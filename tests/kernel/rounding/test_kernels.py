@@ -237,6 +237,14 @@ def test_the_second_moment_is_that_of_atoms_where_x_is_the_mean_of_its_node() ->
     assert asked.moments.error == 0
 
 
+@pytest.mark.parametrize(("worst", "wanted"), [(False, F(119, 8)), (True, F(16))])
+def test_the_variance_of_readings_is_that_of_atoms_or_the_largest(worst: bool, wanted: F) -> None:
+    """Readings -2 and 6 with the mean x have the variance 12 + 4 x - x**2 = 16 - (x - 2)**2."""
+    asked = of_atoms("ldp", "unbiased-variance", [F(0), F(1), F(3)], [F(1, 2), F(2)], worst)
+    columns, readings = [[6, 5, 3], [2, 3, 5]], [F(-2), F(6)]
+    assert kernel_value(asked, columns, 3, [], readings=readings) == wanted
+
+
 def test_in_the_worst_case_the_largest_variance_within_averages_is_taken_off() -> None:
     """(1/P_i) integral of w_i (chord of x**2) - c_i**2, at its largest."""
     axis, atoms = [F(0), F(1), F(3)], [F(0), F(1, 2), F(1), F(3, 2), F(5, 2), F(3)]
