@@ -243,6 +243,7 @@ def test_the_leakage_is_the_least_budget_that_holds(name: str) -> None:
         assert type(claim["epsilon"]) is float
         assert type(claim["leakage"]) is float
         assert claim["epsilon"] == pytest.approx(float(notion.epsilon), rel=1e-15)
+        assert claim.get("delta") == (float(notion.delta) if "delta" in table else None)
         assert claim["leakage"] <= claim["epsilon"]
 
         def at(epsilon: float, notion: Any = notion, table: dict[str, Any] = table) -> Any:

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,6 @@ from mechdesign.mechanisms.base import WHOLE
 from mechdesign.mechanisms.bit_rows import read_bits
 from mechdesign.mechanisms.set_system import LDPMechanism
 from mechdesign.reports import Tally
-from tests.kernel.laws.support import MADE
 from tests.mechanisms_support import (
     AMONG_SENSITIVE,
     IN_BLOCKS,
@@ -383,16 +381,6 @@ def test_many_inputs_are_estimated_within_their_errors(name: str) -> None:
 
 
 # --- files, equality and refusals -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", MADE)
-def test_it_is_saved_and_loaded(name: str, tmp_path: Path) -> None:
-    made = MADE[name]
-    md.save(made, tmp_path / "m.json")
-    again = md.load_mechanism(tmp_path / "m.json").mechanism
-    assert again == made
-    assert hash(again) == hash(made)
-    assert all(made != other for key, other in MADE.items() if key != name)
 
 
 AB = ["a", "b"]
