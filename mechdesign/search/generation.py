@@ -38,9 +38,6 @@ FIRST_BOXES = 64
 WORTH_ADDING = 1e-3
 """A column is added if its surplus is above this share of the goal."""
 
-SAME = 1e-9
-"""Potentials with a smaller relative difference are not priced again."""
-
 BETTER, LEAST_SAVED = 0.05, 1e-6
 """A round that saves less than this share of the gap saves little; or of the loss, if nothing
 bounds it."""
@@ -96,7 +93,7 @@ class Pace:
 
     goal: float = 3e-7
     patience: float = 3
-    last_patience: float = 12
+    last_patience: float = 30
     most_entries: int = 900_000
     most_boxes: int = 100_000
     kept: float = 0.0
@@ -218,7 +215,7 @@ class Generation:
             priced = self._try(smoothed, goal, boxes)
             useful = self._useful(priced.rays, potentials, goal)
             # rays at smoothed potentials may not help the master problem: then price at its own
-            differ = np.abs(smoothed - potentials).max() > SAME * np.abs(potentials).max()
+            differ = not np.array_equal(smoothed, potentials)
             if not useful and differ and not self.limits.expired():
                 useful = self._useful(self._try(potentials, goal, boxes).rays, potentials, goal)
             self.limits.report(self.rounds, least, self.bound)

@@ -70,7 +70,8 @@ class Boxes(Slot):
         need(not todo, "the tree is not complete")
 
     def steps(self, statement: Statement) -> int:
-        return (len(self.tree) + 1) * (6 * statement.k**2 + 50 * statement.k)
+        of_ratios = 6 * statement.k**2 if statement.ratios else 0
+        return (len(self.tree) + 1) * (50 * statement.k + of_ratios) + statement.k**2
 
 
 def _halves(box: Sides | None, x: int, cut: int) -> list[Sides | None]:

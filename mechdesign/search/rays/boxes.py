@@ -41,6 +41,7 @@ from mechdesign.kernel.linearizations import Boxes
 from mechdesign.kernel.oracles import Knapsack
 from mechdesign.kernel.relaxations import Implied
 from mechdesign.problem import Problem
+from mechdesign.resources import current
 from mechdesign.search.generation import WORTH_ADDING, SurplusBound
 from mechdesign.search.limits import Limits, running
 from mechdesign.search.lp.lp_pricer import LPPricer
@@ -49,15 +50,15 @@ from mechdesign.utilities import ColumnUtility
 SWEEPS = 2
 """Rounds of bound propagation on a box: more rounds seldom shrink it further."""
 
-PROVED_A_SECOND, STEPS_OF_A_BOX = 3_000_000, (90, 6)
-"""Checker steps per second of this process; and per box times inputs, alone and for each ratio of
-an entry."""
+PROVED_A_SECOND = 3_000_000
+"""Checker steps per second of this process."""
 
 RATIO_SECONDS = 1.7e-4
 """Seconds of making and checking a proof for each bound on the ratio of two inputs."""
 
-MOST_ENTRIES = 900_000
-"""The largest number of boxes of a tree, times inputs: a minute of the checker's work."""
+LOOSE = 1.5
+"""A search ends with a bound of this factor of the largest surplus of a known column: a closer one
+is useless, as potentials change until no column has a surplus."""
 
 ROUNDING, TIE = 1e-9, 2.0**-40
 """A box counts as empty only if its ends cross by more than rounding explains; and terms with a
@@ -146,8 +147,9 @@ class BoxSearch:
         self._began = time.perf_counter(), time.process_time()
         self._root: Box | None = None
         self._leaves: list[Box] = []
-        self.count, self.most_boxes = 0, MOST_ENTRIES // k
-        """The number of boxes of the tree, and its maximum."""
+        statement = relaxed(problem.compiled.statement, self._steps)
+        self.count, self.steps_of_a_box = 0, Boxes((None,)).steps(statement) // 2 + 10 * k
+        """The number of boxes of the tree, and the checker steps for one, with its knapsack."""
 
     @classmethod
     def of(cls, problem: Problem, utility: ColumnUtility) -> BoxSearch | None:
@@ -158,12 +160,6 @@ class BoxSearch:
     def gains(self, r: FloatArray) -> FloatArray:
         """Return h_x(r_x) for each input."""
         return np.asarray(self.utility.entry_gains(r, self.prior))
-
-    @property
-    def steps_of_a_box(self) -> int:
-        """Approximate number of checker steps to bound one box."""
-        alone, ratio = STEPS_OF_A_BOX
-        return self.size * (alone + ratio * self.size * (self.ratios is not None))
 
     def root(self) -> tuple[FloatArray, FloatArray]:
         """Return the ends of all columns.
@@ -185,7 +181,7 @@ class BoxSearch:
         """Return a bound on the surplus at potentials u, and points of boxes with a positive one.
 
         Best-first search: the box with the largest bound is cut next. The bound is valid whenever
-        the search ends: when it is at most the goal, or the surplus of a known column, or the bound
+        the search ends: when it is at most the goal, or near the surplus of a known column, or that
         of a box that is too thin to cut; after a number of boxes; or at a limit. The time for the
         proof of the tree is reserved.
         """
@@ -199,9 +195,9 @@ class BoxSearch:
         while heap:
             limits.reserve = max(limits.reserve, self.count * steps * self._seconds_of_one())
             top = heap[0][2]
-            if self.count >= self.most_boxes:
+            if self.count * self.steps_of_a_box >= current().proof_steps:
                 limits.ended = f"a proof of more than {self.count} boxes is too long"
-            if top.bound <= max(goal, settled) or seen >= boxes or limits.expired():
+            if top.bound <= max(goal, LOOSE * settled) or seen >= boxes or limits.expired():
                 break
             heapq.heappop(heap)
             solved: list[Box] = []

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 import mechdesign as md
+from mechdesign import resources
 from mechdesign.kernel import verify
 from mechdesign.kernel.linearizations import Boxes
 from mechdesign.kernel.oracles import Rays, Walk
 from mechdesign.notions import Notion
 from mechdesign.search.limits import Limits
-from mechdesign.search.rays import boxes as tree, enumerate as listing, enumerate as rays
+from mechdesign.search.rays import enumerate as listing, enumerate as rays
 from mechdesign.search.rays.boxes import BoxSearch
 from mechdesign.search.rays.enumerate import all_rays
 from mechdesign.search.rays.extreme_rays import solve_by_rays
@@ -165,9 +166,9 @@ def test_the_search_ends_at_the_optimum_or_names_the_limit(
         assert not limits.ended
         assert isinstance(raw.proofs[0](problem).linearization, Boxes)
         assert total(raw.matrix) == pytest.approx(total(optimum.matrix), rel=1e-6)
-    monkeypatch.setattr(tree, "MOST_ENTRIES", 5 * 70)
     for limits in (Limits(), Limits(seconds=1000.0)):
-        solve_by_rays(problem, limits)
+        with resources.allow(proof_steps=30_000):
+            solve_by_rays(problem, limits)
         assert "boxes is too long" in limits.ended
 
 
@@ -175,11 +176,12 @@ def test_time_is_kept_for_the_proof_of_the_tree() -> None:
     """The longer the tree, the more of the time limit is left when the search ends."""
     rng = np.random.default_rng(0)
     problem = md.Problem(range(8), budgets(rng, 8, 0.0), md.MutualInformation())
-    search = BoxSearch.of(problem, problem.utility)
+    search, prior = BoxSearch.of(problem, problem.utility), problem.prior.array
+    gains = [search.gains(ray).sum() for ray in search.price(np.zeros(8), 1e-9, 20).rays]
     kept = []
     for boxes in (20, 200):
         limits = Limits(seconds=1000.0)
-        search.price(np.zeros(8), 1e-9, boxes, limits)
+        search.price(max(gains) * prior, 1e-9, boxes, limits)  # no known column has a surplus
         kept.append(limits.reserve)
     assert kept[1] >= 5 * kept[0] > 0
 
