@@ -7,8 +7,11 @@ times as many where a test does not say how many; a failure then prints how to r
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -33,6 +36,19 @@ def _mistakes_show(monkeypatch: pytest.MonkeyPatch) -> None:
     Tests of solvers that fail undo this: they ask for ``monkeypatch`` themselves.
     """
     monkeypatch.setattr("mechdesign.solver_guard.NUMERICAL", ())
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """Return a browser; skip where there is none."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="pip install -e '.[explorer]'")
+    binary = shutil.which("chromium") or shutil.which("google-chrome")
+    if binary is None:
+        pytest.skip("Chromium is not installed")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=binary, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 @pytest.fixture

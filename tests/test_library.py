@@ -130,46 +130,6 @@ def test_expected_value_is_that_of_other_solvers(name: str) -> None:
     assert asked
 
 
-def variance(weights: list[float], values: list[float]) -> float:
-    mean = sum(p * v for p, v in zip(weights, values, strict=True))
-    return sum(p * (v - mean) ** 2 for p, v in zip(weights, values, strict=True))
-
-
-def three_bands() -> float:
-    """Randomized response on 8, 11, 14 for the nearest of them, ties going either way."""
-    counts = [38, 0, 0, 0, 1, 7, 15, 9, 32, 28, 56, 47, 31, 31, 27, 33, 16, 6, 12, 5, 1]
-    e = math.exp(2)
-    total = 0.0
-    for grade, count in enumerate(counts):
-        near, *others = sorted(abs(grade - report) for report in (8, 11, 14))
-        total += count * (e * near + sum(others)) / (e + 2)
-    return total / sum(counts)
-
-
-FORMULAS = {
-    "classic/warner.toml": 1 / 4,
-    "classic/randomized_response.toml": 4 / (math.e**2 + 4),
-    # Mangat: a yes is true with odds 0.2 : 0.8/e, a no is true
-    "classic/mangat_drug_survey.toml": 0.2 * (0.8 / math.e) / (0.2 + 0.8 / math.e),
-    # randomized response by the prior, inside its region
-    "lip/rare_disease_epsilon_3.toml": 0.1 * 0.9 * (1 - (1 - math.exp(-3)) ** 2),
-    "lip/survey_three_answers.toml": 0.3 * 0.7 * (1 - (1 - math.exp(-1)) ** 2),
-    "lip/sum_of_children.toml": variance([0.25, 0.2, 0.3, 0.25], [0, 1, 2, 3])
-    * (1 - (1 - math.exp(-1.5)) ** 2),
-    "lip/three_levels_epsilon_2_5.toml": math.exp(-2.5)
-    * 2
-    * (0.1 * 0.2 * 1 + 0.1 * 0.7 * 2 + 0.2 * 0.7 * 1),
-    # three kinds reported as the likeliest, the others as that with probability e^-1.5
-    "context_aware/web_categories.toml": 0.05 + 0.02 + 0.87 * math.exp(-1.5),
-    "numeric/student_grades_counts.toml": three_bands(),
-}
-
-
-@pytest.mark.parametrize("name", FORMULAS)
-def test_formula(name: str) -> None:
-    assert math.isclose(float(solved(name).value), FORMULAS[name], rel_tol=1e-9)
-
-
 def test_three_forms_of_one_prior_set_agree() -> None:
     forms = [solved(f"bounded_prior/survey_{form}.toml").value for form in ("list", "box", "ball")]
     assert max(forms) - min(forms) <= 1e-12

@@ -193,13 +193,6 @@ def test_the_least_flip_is_private_and_no_smaller_one_is(p: float) -> None:
     assert not md.LIP(1).holds(Channel.from_matrix(formulas.symmetric(q - 1e-3)), prior)
 
 
-def test_the_leakage_ratio_is_above_one_exactly_off_the_region() -> None:
-    for k, epsilon in itertools.product((2, 3, 4, 8), (0.5, 1.0, 1.5, 3.0)):
-        prior = Prior.uniform(k)
-        ratio = formulas.lip_ratio(formulas.erasure(prior.array, epsilon), prior, epsilon)
-        assert (ratio > ABOVE) == (1 / k < 1 / (math.exp(epsilon) + 1))
-
-
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_unary_encoding_read_as_a_grade(k: int) -> None:
     """Against the sum over all bit vectors."""

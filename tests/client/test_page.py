@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +15,8 @@ from mechdesign.client import export_client
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def tab() -> Iterator[Any]:
-    """Return a browser tab; skip the test without a browser."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="pip install -e '.[explorer]'")
-    binary = shutil.which("chromium") or shutil.which("google-chrome")
-    if binary is None:
-        pytest.skip("Chromium is not installed")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=binary, args=["--no-sandbox"])
-        yield browser.new_page()
-        browser.close()
-
-
-def test_a_device_answers_once_and_sends_nothing(tmp_path: Path, tab: Any) -> None:
+def test_a_device_answers_once_and_sends_nothing(tmp_path: Path, chromium: Any) -> None:
+    tab = chromium.new_page()
     solution = md.design(md.Problem(range(8), md.LDP(2), md.MeanAbsoluteError()))
     md.save(solution, tmp_path / "file.json")
     export_client(md.load_mechanism(tmp_path / "file.json"), tmp_path, ["javascript"])

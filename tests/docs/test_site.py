@@ -196,21 +196,12 @@ class Quiet(SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture(scope="session")
-def tab(site: Path) -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def tab(site: Path, chromium: Any) -> Iterator[Any]:
     """Open a tab of a browser whose addresses are those of the site."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="pip install -e '.[explorer]'")
-    binary = shutil.which("chromium") or shutil.which("google-chrome")
-    if binary is None:
-        pytest.skip("Chromium is not installed")
-    with (
-        ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server,
-        playwright.sync_playwright() as started,
-    ):
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        browser = started.chromium.launch(executable_path=binary, args=["--no-sandbox"])
-        yield browser.new_page(base_url=f"http://127.0.0.1:{server.server_port}")
-        browser.close()
+        yield chromium.new_page(base_url=f"http://127.0.0.1:{server.server_port}")
         server.shutdown()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -43,20 +42,6 @@ PARTS = ("design", "prove", "cone", "atlas", "collect")
 MOST_BYTES = 1_000_000
 PATIENCE = 60_000
 """Milliseconds that anything may take on a busy machine."""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """Return a browser; skip where there is none."""
-    need_node()
-    playwright = pytest.importorskip("playwright.sync_api", reason="pip install -e '.[explorer]'")
-    binary = shutil.which("chromium") or shutil.which("google-chrome")
-    if binary is None:
-        pytest.skip("Chromium is not installed")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=binary, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -94,22 +94,16 @@ def test_a_file_without_rows_has_its_header_written(ending: str) -> None:
 
 @pytest.mark.parametrize("ending", FORMATS)
 def test_every_kind_refuses_other_files_in_one_line(ending: str) -> None:
-    for content in (b"", b"\x00" * 50, b"\xff\xfe{", b"[1, 2]\n", Path("in.csv").read_bytes()[:-1]):
+    privatize_file({"x": TRUE}, "in.csv", f"whole{ending}", chunk=20)
+    whole = Path(f"whole{ending}").read_bytes()
+    half, other = whole[: len(whole) // 2 - 2], Path("in.csv").read_bytes()[:-1]
+    for content in (b"", b"\x00" * 50, b"\xff\xfe{", b"[1, 2]\n", half, other):
         Path(f"bad{ending}").write_bytes(content)
         if ending == ".csv" and content.startswith(b'"x'):
             continue  # the last line end may be missing
         with pytest.raises(InputError, match=rf"bad{ending}|column") as raised:
             privatize_file({"x": TRUE}, f"bad{ending}", "out.csv")
         assert "\n" not in str(raised.value)
-        assert not Path("out.csv").exists()
-
-
-def test_a_damaged_end_leaves_nothing() -> None:
-    for ending in (".csv.gz", ".csv.zst", ".ndjson.gz", ".arrow", ".arrows"):
-        privatize_file({"x": TRUE}, "in.csv", f"whole{ending}", chunk=20)
-        content = Path(f"whole{ending}").read_bytes()
-        Path(f"cut{ending}").write_bytes(content[: len(content) // 2])
-        check_refused(f"cut{ending}", privatize_file, {"x": TRUE}, f"cut{ending}", "out.csv")
         assert not Path("out.csv").exists()
 
 
