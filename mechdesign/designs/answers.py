@@ -38,7 +38,7 @@ from mechdesign.problem import Problem
 from mechdesign.repair import mixed, repair
 from mechdesign.resources import Resources, current
 from mechdesign.search import RawSolution, RejectedRoute, Route
-from mechdesign.search.coarse.groups import MOST_FACETS, grouped
+from mechdesign.search.coarse.groups import MOST_FACETS, grouped, of_few_inputs
 from mechdesign.search.limits import OPTIMAL, Limits
 from mechdesign.search.routes import Coarse, rows_of_all
 from mechdesign.search.starts.remapping import remapped, without_rare
@@ -122,7 +122,8 @@ class SolutionPool:
         """Error messages of failed attempts, each with its note."""
         self._bound_before = math.nan
         """The bound before the search; NaN for none, below which no bound is."""
-        self._blind = [(grouped, WIDE), (_erasure, WIDE), (_unconstrained, OPTIMAL_GAP)]
+        self._blind = [(of_few_inputs, OPTIMAL_GAP), (grouped, WIDE), (_erasure, WIDE)]
+        self._blind += [(_unconstrained, OPTIMAL_GAP)]
         """Fallback bounds that need no search, each with the gap above which it is tried."""
         self._unproved: list[str] = []
         self._errors: list[Exception] = []

@@ -9,6 +9,8 @@ from fractions import Fraction
 from mechdesign._typing import FloatArray
 from mechdesign.domain import Label
 from mechdesign.evidence.rows import Proof
+from mechdesign.kernel.gains import Squares, Vector
+from mechdesign.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -41,3 +43,18 @@ class RawSolution:
     notes: Sequence[str] = field(default=())
     numeric_bound: Fraction | None = None
     value: float | None = None
+
+
+def estimated_scalar(problem: Problem) -> tuple[Vector, Vector] | None:
+    """Return f and a law p of the inputs if the gain of a column is (p f . q)**2 / p . q.
+
+    Such an objective has the same optima as the error of the best estimate of f(X) for X ~ p. None
+    for another objective.
+    """
+    aim = problem.compiled.statement.objective
+    if not isinstance(aim, Squares) or len(aim.vectors) > 1 or aim.weights is not None:
+        return None
+    pairs = list(zip(aim.vectors[0], aim.p, strict=True))
+    if any(v and not p for v, p in pairs):
+        return None
+    return tuple(v / p if p else p for v, p in pairs), aim.p

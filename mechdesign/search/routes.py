@@ -19,13 +19,14 @@ import numpy as np
 from mechdesign.errors import InputError, SolverError, UnsupportedError
 from mechdesign.evidence.simplicial import erasure
 from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.objectives import Loss
 from mechdesign.problem import Problem
-from mechdesign.search.base import RawSolution
+from mechdesign.search.base import RawSolution, estimated_scalar
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.program_size import LARGE, MOST_FOR_HIGHS, program_rows
 from mechdesign.search.route import LinearRoute, Route
 from mechdesign.search.starts.route import Start
-from mechdesign.utilities import ColumnUtility, EstimationRisk, ReadingVariance
+from mechdesign.utilities import ColumnUtility, Divergence, EstimationRisk, ReadingVariance
 
 if TYPE_CHECKING:
     from mechdesign.search.presolve.symmetry import Symmetry
@@ -174,12 +175,17 @@ class ExtremeRays(Route):
         utility = problem.utility
         if not isinstance(utility, ColumnUtility):
             return None
-        own = utility.is_maximized or utility.scalar_values(problem.domain) is None
+        own = utility.is_maximized or estimated_scalar(problem) is None
         reason = "the objective is a sum over outputs, best at extreme rays of the cone"
         return reason if named or own else None
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
-        """Solve the linear program over rays."""
+        """Solve the linear program over rays; for a total variation that of its two signs."""
+        utility, aim = problem.utility, problem.compiled.statement.objective
+        if isinstance(utility, Divergence) and isinstance(aim, Loss):
+            from mechdesign.search.lp.linear_program import solve_signs  # imports scipy and HiGHS
+
+            return solve_signs(problem, utility, limits)
         from mechdesign.search.rays.extreme_rays import solve_by_rays  # imports scipy and HiGHS
 
         return solve_by_rays(problem, limits)
@@ -345,7 +351,7 @@ class DecoderGrid(Route):
 
     def suits(self, problem: Problem, named: bool = False) -> str | None:
         """Require the error of the best estimate of a scalar."""
-        if problem.utility.scalar_values(problem.domain) is None:
+        if estimated_scalar(problem) is None:
             return None
         return "for fixed decoders the error is linear in the channel"
 

@@ -18,6 +18,7 @@ from hypothesis import given, strategies as st
 import mechdesign as md
 from mechdesign import LDP, LIP, Channel, ChiSquared, Prior, Problem, design
 from mechdesign.kernel.gains import Gain
+from mechdesign.notions import Row
 from solvers import SOLVERS
 from solvers.gains import error_left, gain
 from tests.documents import proved
@@ -237,8 +238,12 @@ def test_information_is_the_second_moment_minus_the_error_of_the_score() -> None
     assert math.isclose(one.value + other.value, square, rel_tol=1e-7)
 
 
-def test_both_searches_prove_the_same() -> None:
-    problem = Problem(range(4), LDP(1), md.FisherInformation(SCORES), prior=PRIOR)
+@pytest.mark.parametrize(
+    "utility",
+    [md.FisherInformation(SCORES), ChiSquared(list(PRIOR.probabilities), [Fraction(1, 4)] * 4)],
+)
+def test_both_searches_prove_the_same(utility: Any) -> None:
+    problem = Problem(range(4), LDP(1), utility, prior=PRIOR)
     by_rays, by_decoders = (design(problem, route=r) for r in ("extreme-rays", "decoder-grid"))
     assert math.isclose(by_rays.bound, by_decoders.bound, rel_tol=1e-6)
     assert by_decoders.value <= by_rays.bound
@@ -249,6 +254,48 @@ def test_rays_close_the_gap_of_the_search_over_decoders() -> None:
     law = np.exp(-x * x / 2)
     prior = Prior((law / law.sum()).tolist())
     proved(Problem(5, LDP("0.01"), md.FisherInformation(x.tolist()), prior=prior))
+
+
+LINE = md.MetricPrivacy("0.3", "absolute")
+DIVERGENCES = [md.TotalVariation, md.KullbackLeibler, ChiSquared, md.SquaredHellinger]
+
+
+@pytest.mark.parametrize(
+    ("kind", "notion"), [*((kind, LDP(1)) for kind in DIVERGENCES), (ChiSquared, LINE)]
+)
+def test_two_inputs_are_separated_as_well_among_many(kind: Any, notion: Any) -> None:
+    """16 have too many rays to list, and without privacy most of these gains are infinite."""
+    alone, among = (proved(Problem(k, notion, kind(0, 1))) for k in (2, 16))
+    assert math.isclose(alone.value, among.value, rel_tol=1e-6)
+
+
+MANY = 20
+ODDS = [x * x % 7 + 1 for x in range(MANY)]
+LAWS = [[Fraction(v, sum(ODDS)) for v in order] for order in (ODDS, ODDS[::-1])]
+
+
+@pytest.mark.parametrize("kind", DIVERGENCES)
+@pytest.mark.parametrize(
+    "notion", [LDP("0.1"), LDP(2), md.BlockLDP("0.5", [range(7), range(7, MANY)])], ids=str
+)
+def test_many_inputs_are_separated_no_worse_than_by_one_bit(kind: Any, notion: Any) -> None:
+    """By the binary mechanism; the total variation and chi-squared are optimal."""
+    problem = Problem(MANY, notion, kind(*LAWS))
+    truth = 1 / (1 + math.exp(-float(notion.epsilon)))
+    yes = [truth if a > b else 1 - truth for a, b in zip(*LAWS, strict=True)]
+    bit = Channel.from_matrix([[v, 1 - v] for v in yes])
+    found = design(problem, time_limit=1)
+    assert float(found.value) >= float(problem.utility.value(bit, problem.prior)) * (1 - 1e-3)
+    assert found.status == "optimal" or kind not in (md.TotalVariation, ChiSquared)
+
+
+LINEAR = md.LinearNotion([Row(f"{x}, {x + 1}", {x: 1}, 1, {x + 1: 1}) for x in range(MANY - 1)])
+
+
+@pytest.mark.parametrize("notion", [LIP(1), md.PML(1), LINEAR, [LIP(1), LDP(1)]], ids=str)
+def test_total_variations_are_linear_programs(notion: Any) -> None:
+    problem = Problem(MANY, notion, md.TotalVariation(*LAWS), prior=Prior.uniform(MANY))
+    assert proved(problem).value > Fraction(1, 10)
 
 
 # --- guesses --------------------------------------------------------------------------------------

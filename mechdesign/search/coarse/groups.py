@@ -10,20 +10,23 @@ groups give weak bounds, so several numbers of groups are tried.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.evidence.rows import averaged, relaxed
+from mechdesign.errors import SolverError
+from mechdesign.evidence.rows import averaged, negated, relaxed
 from mechdesign.evidence.simplicial import universal
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.generators import Ratio
-from mechdesign.kernel.linearizations import Costs
+from mechdesign.kernel.linearizations import AsGain, Costs
 from mechdesign.kernel.objectives import Loss, Risk
-from mechdesign.kernel.oracles import Facet, Orthant
-from mechdesign.kernel.relaxations import Representatives
+from mechdesign.kernel.oracles import DoubleDescription, Facet, Orthant, Rays
+from mechdesign.kernel.relaxations import Implied, Representatives, Restrict
 from mechdesign.kernel.statement import Statement
 from mechdesign.problem import Problem
 from mechdesign.search.coarse.representatives import CoarseProgram, chosen
@@ -34,6 +37,10 @@ MOST_ENTRIES = 2 * 10**6
 MOST_FACETS, MOST_ESTIMATED = 200, 40
 """The largest number of inputs with listed rays of facets: for objectives other than losses; and
 for a risk of estimation, whose estimator takes a cubic number of steps."""
+
+
+MOST_LISTED = 8
+"""The largest number of inputs of which all rays are listed."""
 
 
 def grouped(problem: Problem) -> Certificate | None:
@@ -68,6 +75,29 @@ def grouped(problem: Problem) -> Certificate | None:
         for some in groups
     ]
     return max(made, key=lambda certificate: certificate.bound(statement))
+
+
+def of_few_inputs(problem: Problem) -> Certificate | None:
+    """Return the bound on a gain that depends on few inputs: the optimum for these alone."""
+    statement, k = problem.compiled.statement, len(problem.domain)
+    aim = statement.objective
+    if not isinstance(aim, Gain):
+        return None
+    kept = tuple(x for x in range(k) if aim.p[x] or any(v[x] for v in aim.vectors))
+    if not len(kept) <= min(k - 1, MOST_LISTED):
+        return None
+    from mechdesign.search.highs import RestrictedMaster  # imports HiGHS
+
+    implied = () if problem.cone.is_by_ratios else (Implied(alone=False),)
+    steps = (*implied, Restrict(kept))
+    rays = np.array(DoubleDescription()(relaxed(statement, steps), None).rays, dtype=float)
+    rays /= rays.max(axis=1, keepdims=True)
+    gain, exact = aim.on(kept), [list(map(Fraction, ray)) for ray in rays.tolist()]
+    gains = np.array([float(gain(ray, up=True)) for ray in exact])
+    with suppress(SolverError):
+        _, potentials = RestrictedMaster(rays.T, gains).solve()
+        return Certificate(AsGain(), Rays(DoubleDescription()), steps, (), negated(potentials))
+    return None
 
 
 def _bound(costs: FloatArray, groups: CoarseProgram) -> float:

@@ -46,9 +46,10 @@ from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.evidence.rows import FAR, certificate, rounded_numbers, spared
 from mechdesign.exact import as_fraction
 from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.gains import Vector
 from mechdesign.kernel.linearizations import Decoders
 from mechdesign.problem import Problem
-from mechdesign.search.base import RawSolution
+from mechdesign.search.base import RawSolution, estimated_scalar
 from mechdesign.search.cones.pricing import (
     BlockPricer,
     LiftPricer,
@@ -99,19 +100,18 @@ PACE_ON_CHANNELS = Pace(goal=2e-7, patience=8, last_patience=8, worth=-math.inf,
 def solve_decoders(problem: Problem, limits: Limits | None = None) -> RawSolution:
     """Minimize the posterior-mean squared error of a scalar, for any notion on columns."""
     limits = limits or Limits()
-    values = problem.utility.scalar_values(problem.domain)
-    if values is None:
+    scalar = estimated_scalar(problem)
+    if scalar is None:
         expected = "the error of the best estimate of a scalar"
         raise UnsupportedError("objective", expected, problem.utility.name)
-    occur = [value for value, p in zip(values, problem.prior, strict=True) if p]
+    occur = [value for value, p in zip(*scalar, strict=True) if p]
     low, width = min(occur), max(occur) - min(occur)
     if not width:
         blind = np.ones((len(problem.domain), 1))
         return RawSolution(blind, name_outputs(problem, 1), (), "decoder-grid: one value")
-    pairs = zip(values, problem.prior, strict=True)
-    f = np.array([float((value - low) / width) if p else 0.0 for value, p in pairs])
-    pricer = _DecoderPricer(problem, f, low, width)
-    unit, variance = float(width) ** 2, float(pricer.squares.sum())
+    pricer = _DecoderPricer(problem, *scalar, low, width)
+    unit = float(width) ** 2
+    offset = 0.0 if problem.utility.is_maximized else float(pricer.squares.sum())
     program: Master
     center: FloatArray | None
     if pricer.is_on_channels:
@@ -119,12 +119,12 @@ def solve_decoders(problem: Problem, limits: Limits | None = None) -> RawSolutio
     else:
         rays = pricer.first_rays()
         program = RestrictedMaster(rays, pricer.gain(rays))
-        method, center = "HiGHS", np.zeros(len(f))
-    search = Generation(pricer, program, lambda gain: variance - gain, limits.part(unit), center)
+        method, center = "HiGHS", np.zeros(pricer.size)
+    search = Generation(pricer, program, lambda gain: offset - gain, limits.part(unit), center)
     search.run()
     matrix = search.columns
-    value = variance - float(pricer.gain(matrix).sum())
-    pricer.spare = spared(unit * value, -math.inf, limits.gap)
+    value = offset - float(pricer.gain(matrix).sum())
+    pricer.spare = spared(unit * abs(value), -math.inf, limits.gap)
     outputs = name_outputs(problem, matrix.shape[1])
     return RawSolution(matrix, outputs, search.proofs, f"decoder-grid: {method}", search.notes())
 
@@ -136,25 +136,38 @@ class _DecoderPricer:
     ----------
     problem
         Any notion on columns.
+    values, law
+        The values of f, and the law of the inputs.
+    low, width
+        The least value of an input that occurs, and their range.
+
+    Attributes
+    ----------
     f
         ``(n_inputs,)`` values of f, scaled to [0, 1].
-    low, width
-        Their original minimum and range.
+    prior
+        ``(n_inputs,)``: the law.
     """
 
     how, steps_of_a_box = "columns at decoders", 0
 
-    def __init__(self, problem: Problem, f: FloatArray, low: Fraction, width: Fraction) -> None:
-        self.prior, self.cone, self.size = problem.prior.array, problem.cone, len(f)
-        self.f, self.low, self.width, self.spare = f, low, width, 0.0
-        self.mean = float(self.prior @ f)
-        self.squares: FloatArray = self.prior * (f - self.mean) ** 2
+    def __init__(
+        self, problem: Problem, values: Vector, law: Vector, low: Fraction, width: Fraction
+    ) -> None:
+        self.cone, self.size, self.spare = problem.cone, len(values), 0.0
+        self.values, self.law, self.low, self.width = values, law, low, width
+        pairs = zip(values, law, strict=True)
+        self.f = np.array([float((value - low) / width) if p else 0.0 for value, p in pairs])
+        self.prior: FloatArray = np.array([float(p) for p in law])
+        self.mean = float(self.prior @ self.f)
+        self.squares: FloatArray = self.prior * (self.f - self.mean) ** 2
         own = pricer_of(problem)
         if isinstance(own, BlockPricer):
             own = BlockPricer(own.cone, self.prior)
         component = self.cone.components()
         # with several blocks the sorted columns do not attain the bound
         by_sorting = isinstance(own, BlockPricer | LiftPricer) and not component.any()
+        by_sorting &= isinstance(own, BlockPricer) or law == problem.prior.probabilities
         self.pricer = own if own and by_sorting else LPPricer(self.cone, self.prior)
         self.is_on_channels = by_sorting and self.size > FEW
         self.pace = PACE_ON_CHANNELS if self.is_on_channels else PACE
@@ -169,7 +182,8 @@ class _DecoderPricer:
     def means(self, rays: FloatArray) -> FloatArray:
         """Return the posterior mean of rays; 0 for rays that never occur."""
         output, moment = self.prior @ rays, (self.prior * self.f) @ rays
-        return np.divide(moment, output, out=np.zeros(len(output)), where=output > RARE)
+        found = np.divide(moment, output, out=np.zeros(len(output)), where=output > RARE)
+        return np.asarray(found)
 
     def gain(self, rays: FloatArray) -> FloatArray:
         """Return the gain of rays, ``(n_inputs, n_rays)``."""
@@ -230,12 +244,11 @@ class _DecoderPricer:
             duals = self.pricer.duals(multipliers, float(self.width) ** 2)
             n, spare = len(decoders), self.spare
             return certificate(problem, line, duals=duals, n_nodes=n, spare=lambda: spare)
-        values = problem.utility.scalar_values(problem.domain) or ()
         written = np.where(np.abs(potentials) < RARE, 0.0, potentials).tolist()
-        terms = zip(map(Fraction, written), values, problem.prior, strict=True)
+        terms = zip(map(Fraction, written), self.values, self.law, strict=True)
         prices = rounded_numbers(
             [self.width**2 * h - p * v * v for h, v, p in terms],
-            max(map(abs, values)) > FAR * self.width,
+            max(map(abs, self.values)) > FAR * self.width,
         )
         return certificate(problem, line, self.pricer.oracle, prices=prices)
 

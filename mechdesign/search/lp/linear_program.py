@@ -16,12 +16,15 @@ times the least reduced cost is a bound at any time, as all columns of a channel
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray
+from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import SolverError
+from mechdesign.evidence.rows import certificate
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.highs import LPModel, solve_lp
@@ -31,6 +34,7 @@ from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.presolve.chain import UNLIKELY, solve_reduced
 from mechdesign.search.presolve.reductions import Answer, ConicProgram, components
 from mechdesign.search.presolve.symmetry import Symmetry
+from mechdesign.utilities import Divergence
 
 MANY_ROWS = 3_000
 """Number of rows from which HiGHS's interior-point method is faster without shared variables."""
@@ -195,3 +199,16 @@ def solve_linear(
         return by_highs(program, within, "ipm" if method == "auto" and symmetry else method)
 
     return solve_reduced(problem, limits or Limits(), backend, [reduction], unlikely)
+
+
+def solve_signs(problem: Problem, utility: Divergence, limits: Limits) -> RawSolution:
+    """Maximize a total variation by a program with an output for each of its two signs."""
+    first, second = utility.weights(problem.domain)
+    half = np.array([float(a - b) / 2 for a, b in zip(first, second, strict=True)])
+    unit = float(np.abs(half).max())
+    program = ConicProgram(problem.cone, np.column_stack([half, -half]) / unit)
+    answer = by_highs(program, limits.part(unit))
+    duals = [part.scaled(unit) for part in answer.duals]
+    proof = partial(certificate, duals=duals, n_nodes=2)
+    outputs, notes = name_outputs(problem, 2), [*answer.reductions, *answer.notes]
+    return RawSolution(answer.matrix, outputs, [proof], answer.route, notes)

@@ -38,6 +38,7 @@ from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.forms import OneBudgetCone
+from mechdesign.search.decoders.search import solve_decoders
 from mechdesign.search.generation import WORTH_ADDING, Generation, Pace, SurplusBound
 from mechdesign.search.highs import RestrictedMaster
 from mechdesign.search.limits import Limits
@@ -47,7 +48,7 @@ from mechdesign.search.rays.enumerate import all_rays
 from mechdesign.search.rays.lift_polytope import LiftPolytope
 from mechdesign.search.rays.raised_sets import RaisedSets
 from mechdesign.solver_guard import called
-from mechdesign.utilities import ColumnUtility
+from mechdesign.utilities import ChiSquared, ColumnUtility, Divergence
 
 Gain: TypeAlias = Callable[[FloatArray], FloatArray]
 
@@ -209,6 +210,9 @@ LISTED_UP_TO = 8
 CUBE_SECONDS = 2e-9
 """Seconds of the closure of ratios, times the cube of the number of inputs."""
 
+SHARE = 0.3
+"""The share of the time for the columns that separate two mixtures."""
+
 MOST_OF_A_LIFT = 12
 """The number of inputs up to which the rays of one lift are listed where boxes serve as well."""
 
@@ -227,6 +231,8 @@ def solve_by_rays(
     pricer = _pricer(problem, utility, limits)
     first = pricer.first_rays(limits)
     center: Any = np.zeros(k) if isinstance(pricer, RaisedSets) else None
+    if isinstance(pricer, AnyCone) and isinstance(utility, Divergence):
+        first = np.hstack([first, _separating(problem, utility, limits)])
     if near is not None:  # at an optimum each column's gain is its price
         near = near / (problem.prior.array @ near)
         center = called("LAPACK", np.linalg.lstsq, near.T, pricer.gain(near), rcond=None)[0]
@@ -244,6 +250,22 @@ def solve_by_rays(
     outputs = name_outputs(problem, matrix.shape[1])
     notes = [pricer.how] if isinstance(pricer, ListedRays) else search.notes()
     return RawSolution(matrix, outputs, search.proofs, "extreme-rays: HiGHS", notes, bound)
+
+
+def _separating(problem: Problem, utility: Divergence, limits: Limits) -> FloatArray:
+    """Return the columns that separate the two mixtures best, in chi-squared from their mean.
+
+    It is found exactly by decoders, and is nearly proportional to any other divergence of laws that
+    are similar.
+    """
+    first, second = utility.weights(problem.domain)
+    middle = [(a + b) / 2 for a, b in zip(first, second, strict=True)]
+    similar = ChiSquared(list(first), middle)
+    whole = Problem(problem.domain, problem.privacy, similar, prior=problem.prior)
+    with suppress(SolverError):
+        columns = solve_decoders(whole, limits.part(share=SHARE)).matrix
+        return np.asarray(columns / columns.max(axis=0))
+    return np.zeros((len(middle), 0))
 
 
 def _pricer(

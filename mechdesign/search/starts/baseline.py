@@ -21,7 +21,6 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.channel import Channel
@@ -42,7 +41,13 @@ from mechdesign.search.highs import UNIT, RestrictedMaster
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.program_size import program_rows
 from mechdesign.solver_guard import called, checked
-from mechdesign.utilities import ColumnUtility, EstimationRisk, LinearUtility, ReadingVariance
+from mechdesign.utilities import (
+    ColumnUtility,
+    Divergence,
+    EstimationRisk,
+    LinearUtility,
+    ReadingVariance,
+)
 
 PAIR_SECONDS, PROOF_SHARE, FEWEST = 4e-7, 0.3, 8
 """Seconds of the repair and the proof for each pair of inputs and each output, their share of the
@@ -97,6 +102,10 @@ def baseline(problem: Problem, limits: Limits) -> RawSolution:
         matrix, value = _linear(problem, utility, _provable_outputs(problem, limits))
     elif isinstance(utility, ColumnUtility):
         channels, rays = _known(problem, _guide(problem))
+        if isinstance(utility, Divergence):  # the binary mechanism
+            laws = zip(*utility.weights(problem.domain), strict=True)
+            favored = np.eye(2)[[int(a > b) for a, b in laws]]
+            channels.append(randomized_response(problem.cone, favored))
         gain = partial(utility.on(problem.domain).gain, prior=p)
         channels += _mixture(rays, -gain(rays)[None, :])
         gains = [float(gain(Q).sum()) for Q in channels]
@@ -166,8 +175,16 @@ def _linear(problem: Problem, utility: LinearUtility, most: int) -> tuple[FloatA
 
 
 def _guide(problem: Problem) -> FloatArray:
-    """Return costs that measure the similarity of inputs: of estimation errors, or of X."""
-    values, p = problem.utility.scalar_values(problem.domain), problem.prior.array
+    """Return costs that measure the similarity of inputs: of estimation errors, or of X.
+
+    Under a divergence inputs are similar if they have similar likelihood ratios.
+    """
+    utility, p = problem.utility, problem.prior.array
+    values = utility.scalar_values(problem.domain)
+    if isinstance(utility, Divergence):
+        a, b = utility.weights(problem.domain)
+        p = np.array([float(v + w) / 2 for v, w in zip(a, b, strict=True)])
+        values = tuple((v - w) / ((v + w) or 1) for v, w in zip(a, b, strict=True))
     if values is None:
         return np.asarray(p[:, None] * (1 - np.eye(len(p))))
     f = np.array([float(v) for v in values])
@@ -246,13 +263,15 @@ def randomized_response(cone: Cone, sets: FloatArray) -> FloatArray:
 def _estimating(
     problem: Problem, utility: EstimationRisk, response: FloatArray, limits: Limits
 ) -> tuple[FloatArray, float]:
-    """Return randomized response, or subset selection, and the risk at its prior.
+    """Return randomized response, subset selection or noise, and the risk at its prior.
 
     The worst case of channels that are invariant under permutations is at the uniform prior.
     """
     prior = utility.reference(problem.prior).array
     products = limits.steps(MOST_SETS * len(prior), PRODUCTS_A_SECOND)
-    found = [response, *_subset_selection(problem.cone, products // len(prior))]
+    most = products // len(prior)
+    found = [response, *_subset_selection(problem.cone, most)]
+    found += [] if utility.worst_case else _noise(problem)
     risks = [risk_of(Q, utility, prior) for Q in found if (Q[0] != Q).any()] or [math.inf]
     return found[int(np.argmin(risks))], min(risks)
 
@@ -268,24 +287,30 @@ def risk_of(matrix: FloatArray, utility: EstimationRisk, prior: FloatArray) -> f
 
 
 def _subset_selection(cone: Cone, most: int) -> Iterator[FloatArray]:
-    """Yield subset selection, with sets of the best size, by component of the ratios.
+    """Yield subset selection, with sets of the best size, by component of the rows.
 
     A table of inputs and sets has at most so many entries.
     """
-    d, parts = lengths(cone), list[FloatArray]()
-    if d is None or not cone.is_by_ratios:
+    d, component, parts = None, cone.components(), list[FloatArray]()
+    if cone.is_by_ratios and (d := lengths(cone)) is None:
         return
-    n, component = connected_components(np.isfinite(d), directed=False)
-    for inputs in (np.flatnonzero(component == c) for c in range(n)):
-        size, inner = len(inputs), d[np.ix_(inputs, inputs)]
-        least = inner[~np.eye(size, dtype=bool)].min(initial=np.log(LARGEST_ODDS))
-        t = ROOM * float(np.expm1(least))
-        members, weights = _sets(size, t, most)
-        part = np.zeros((cone.size, len(weights)))
-        part[inputs] = (1 + t * members) * weights
-        parts.append(part)
+    for inputs in (np.flatnonzero(component == c) for c in range(component.max() + 1)):
+        size, own = len(inputs), np.zeros((cone.size, len(inputs)))
+        own[inputs] = np.eye(size)
+        t = float(reach(cone, own).min()) if d is None else _least_odds(d[np.ix_(inputs, inputs)])
+        members, weights = _sets(size, ROOM * t, most)
+        sets = own @ members
+        t = float(reach(cone, sets).min()) if d is None else t
+        own[inputs] = 1.0
+        parts.append((own[:, :1] + ROOM * t * sets) * weights)
     columns = np.hstack(parts)
     yield columns / columns.sum(axis=1, keepdims=True)
+
+
+def _least_odds(d: FloatArray) -> float:
+    """Return the least largest odds of two inputs, minus 1."""
+    least = d[~np.eye(len(d), dtype=bool)].min(initial=np.log(LARGEST_ODDS))
+    return float(np.expm1(least))
 
 
 def _sets(size: int, t: float, most: int) -> tuple[FloatArray, FloatArray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import mechdesign as md
 from mechdesign.designs.answers import SolutionPool
 from mechdesign.kernel import verify
-from mechdesign.notions import Notion
+from mechdesign.notions import Notion, Row
 from mechdesign.search import plan
 from mechdesign.search.limits import Limits
 from mechdesign.search.starts.baseline import FEWEST, lengths
@@ -189,6 +190,30 @@ def test_for_a_risk_under_ldp_it_is_as_good_as_subset_selection(k: int, epsilon:
     raw = Start().solve(problem, Limits())
     assert raw.value <= 1.06 * md.mechanisms.SubsetSelection(k, epsilon).risk
     assert raw.matrix.shape[1] <= (k * k if k == 20 else 4 * k)
+
+
+ROWS = [Row(f"{x}, {z}", {x: 1}, 1, {z: 1}) for x in range(12) for z in range(12) if x != z]
+WEAKER: dict[str, Any] = {
+    "lift": md.LIP(1),
+    "upper lift": md.PML(1),
+    "two priors": md.BoundedPriorLIP(1, priors=[uneven(12), ["1/12"] * 12]),
+    "rows": md.LinearNotion(ROWS),
+    "two": [md.LIP(1), md.LDP("1.5")],
+    "line": md.MetricPrivacy(1, "absolute"),
+}
+
+
+@pytest.mark.parametrize("name", WEAKER)
+@pytest.mark.parametrize("risk", [md.L2Risk(), md.TVRisk()])
+def test_for_a_risk_a_weaker_notion_than_ldp_is_not_worse(name: str, risk: md.L2Risk) -> None:
+    problem = md.Problem(range(12), WEAKER[name], risk, prior=md.Prior.uniform(12))
+    raw = Start().solve(problem, Limits())
+    assert is_private(problem, raw.matrix)
+    others = [md.mechanisms.SubsetSelection(12, 1).dense()]
+    if name == "line":
+        others = [md.mechanisms.GeometricNoise(problem.domain, problem.privacy[0]).dense()]
+    assert raw.value is not None
+    assert raw.value <= min(float(risk.value(c, problem.prior)) for c in others) * (1 + 1e-6)
 
 
 def test_a_sum_of_ones_own_has_the_bound_of_telling_all() -> None:
