@@ -165,6 +165,11 @@ def test_the_nearest_place_is_the_nearest(points: Any, here: Any) -> None:
     assert every[found] <= min(every) + 0.001
 
 
+def test_places_within_the_rounding_of_a_distance_are_told_apart() -> None:
+    places = [(Fraction(0), Fraction(0)), (Fraction(0), Fraction(1, 10**14))]
+    assert NearestPoint(places, "haversine").find(["(0, 1e-14)", "(0, 0)"]) == [1, 0]
+
+
 GRID = [Fraction(n, 10) for n in range(-3, 4)]
 SCALES = [Fraction(1), Fraction(10) ** 12, Fraction(10) ** 200, Fraction(1, 10**200)]
 

@@ -24,6 +24,12 @@ def test_rounding_moves_no_entry_by_a_unit_and_keeps_the_sum(counts: list[int]) 
     assert all(n == 0 for n, p in zip(row, exact, strict=True) if p == 0)
 
 
+def test_units_that_are_left_go_where_most_was_lost() -> None:
+    least = Fraction(1, 10 * WHOLE)
+    assert rounded_rows([[9 * least, 1 - 9 * least]]) == [[1, WHOLE - 1]]
+    assert rounded_rows([[1 - least, least]]) == [[WHOLE, 0]]
+
+
 @given(st.lists(st.integers(1, 10**6), min_size=2, max_size=5), st.sampled_from([BITS, 124]))
 def test_integers_come_back_as_they_are_and_cannot_be_written_to(
     counts: list[int], bits: int
@@ -44,6 +50,7 @@ def test_integers_come_back_as_they_are_and_cannot_be_written_to(
         ([[1, 1]], r"a sum of 2\*\*62"),
         (np.full((1, 4), 1 << 62), r"a sum of 2\*\*62"),  # which overflows 64 bits to 0
         ([[0.5, 0.5]], "integers, given 0.5"),
+        (np.full((1, 2), 2.0**61), "integers, given 2.3"),
         ([{"a": WHOLE}], "the matrix has labels"),
     ],
 )

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from mechdesign import Channel, InputError
 from mechdesign.reports import Reports
 from mechdesign.sampling import AliasTable, Source, below, chances, coin_rows, coin_words, source_of
-from mechdesign.sampling.sources import LARGE, SMALL, pieces
+from mechdesign.sampling.sources import LARGE, SMALL, pieces, rational_coin
 from tests.refusals_support import check_refused
 from tests.strategies import examples
 
@@ -125,6 +125,20 @@ def test_coins_take_one_bit_for_each_digit_that_counts() -> None:
         source = Given([0] * 100)
         coin_words(source, (3,), numerator, digits)
         assert source.taken == 3 * taken
+
+
+def test_a_rational_coin_compares_binary_digits_word_by_word() -> None:
+    third = (1 << 64) // 3
+    for words, shown in (
+        ([third - 1], True),
+        ([third + 1], False),
+        ([third, third - 1], True),
+        ([third, third, third + 1], False),
+    ):
+        source = Given(words)
+        assert rational_coin(source, Fraction(1, 3)) is shown
+        assert source.taken == len(words)
+    assert rational_coin(Given([1 << 63]), Fraction(1, 2)) is False  # U < 1/2, not U <= 1/2
 
 
 @given(st.integers(0, 40), st.integers(1, 70), st.integers(0, 8))
