@@ -37,6 +37,12 @@ def test_what_is_left_out_is_filled_in() -> None:
     assert md.Problem(["yes", "no"], md.LIP(1), gains, prior=[0.1, 0.9]).outputs is None
 
 
+def test_outputs_of_a_grid_are_pairs_times_its_spacing() -> None:
+    grid = md.Domain.grid(2, 2, spacing="0.5")
+    table = md.MeanSquaredDistance().loss(grid, [(0, 0), (2, 1)]).array
+    assert table.tolist() == [[0, 1.25], [0.25, 1], [0.25, 0.5], [0.5, 0.25]]
+
+
 def test_another_budget_changes_nothing_else() -> None:
     error = md.MeanAbsoluteError()
     problem = md.Problem(range(3), [md.LDP(2), md.LIP(1)], error, prior=[0.2, 0.3, 0.5])

@@ -152,6 +152,15 @@ def test_a_number_with_too_many_digits_is_refused(text: str, tmp_path: Path) -> 
         read_toml(tmp_path / "x.toml")
 
 
+@pytest.mark.parametrize("text", ["x = [[], [], []]", "x = [[[[]]]]", "x.y = {z = [{}]}"])
+def test_the_lists_of_toml_are_counted_on_all_levels(text: str, tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(text, encoding="utf-8")
+    with resources.allow(lists=5):
+        assert read_toml(tmp_path / "x.toml")
+    with resources.allow(lists=4), pytest.raises(LimitError, match="at most 4 lists"):
+        read_toml(tmp_path / "x.toml")
+
+
 # JSON
 
 DOCUMENTS = st.recursive(
