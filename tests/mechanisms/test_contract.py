@@ -299,6 +299,7 @@ def test_the_mean_square_of_a_combination_is_exact(name: str, data: st.DataObjec
 @examples(8)
 def test_the_chances_of_subset_selection_are_those_of_its_law(made: SubsetSelection) -> None:
     k, table = len(made.inputs), exact_table(made)
+    assert made.bits_per_report == pytest.approx(np.log2(made.n_outputs))
     assert np.allclose(scores(made).sum(axis=0), 1)
     assert np.allclose(scores(made).mean(axis=1), float(made.uniform_score), rtol=1e-7)
     for x, z in itertools.product(range(k), repeat=2):
