@@ -61,6 +61,9 @@ STEPS_A_SECOND = 8_000_000
 VALUE_STEPS_A_SECOND = 23_000_000
 """The same for the steps of an exact value."""
 
+LIMIT_SECONDS, SUM_SECONDS = 1e-4, 5e-7
+"""Seconds of the repair and the checks for each limit on the channel, and each of its sums."""
+
 GAIN_SECONDS = 1.6e-6
 """Seconds of the bound that ignores privacy, times the inputs and the vectors of a gain."""
 
@@ -129,17 +132,17 @@ class SolutionPool:
         self._errors: list[Exception] = []
 
     def _check_value(self) -> None:
-        """Reject a problem whose exact value or trivial bound takes more than half of the time."""
+        """Reject a problem whose exact value, checks or trivial bound take half of the time."""
         aim, k, limits = self._statement.objective, self._statement.k, self._limits
-        seconds, power = 0.0, 2
+        seconds, power = len(self._statement.limits) * (LIMIT_SECONDS + k * SUM_SECONDS), 2
         if isinstance(aim, Risk):
             seconds, power = self._value_seconds(2 * k), 3
         elif isinstance(aim, Gain):
-            seconds = GAIN_SECONDS * k * len(aim.vectors)
+            seconds += GAIN_SECONDS * k * len(aim.vectors)
         if 2 * seconds > limits.longest:
             most = int(k * (limits.longest / 2 / seconds) ** (1 / power))
             raise SolverError(
-                f"exact values and bounds with {k:,} inputs take too long: for a time limit of "
+                f"exact values and checks with {k:,} inputs take too long: for a time limit of "
                 f"{limits.seconds:g} s there may be {most:,}"
             )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from mechdesign.exact import exp_lower, exp_upper, shortened
 from mechdesign.kernel.arithmetic import lattice, need, over_one_denominator
@@ -19,7 +20,9 @@ from mechdesign.kernel.generators import ListedRow, Rows, distribution
 from mechdesign.kernel.schema import Kind
 
 Columns = Sequence[Sequence[int]]
-Sums = dict[int, tuple[list[int], int]]
+Sums = dict[Any, Any]
+"""Sums of columns that limits share: of sides of rows, of parts, and information."""
+
 NOTHING = ListedRow((), Fraction(0), ())
 
 
@@ -56,12 +59,18 @@ class Gauge(Kind):
             if self.exponent == -self.parts[1].exponent:
                 most = factor * self.limit  # (F left - right)_+ <= F limit, for F >= e**-a alone
         else:
-            nets = self.nets(weak=False)
-            ints, unit = lattice([list(net.values()) for net in nets])
-            parts = [list(zip(*pair, strict=True)) for pair in zip(nets, ints, strict=True)]
-            largest = (max([sum([v * q[x] for x, v in part]) for part in parts]) for q in columns)
-            total = Fraction(sum(largest), unit)
+            if self.parts not in sums:
+                sums[self.parts] = self._total(columns)
+            total = sums[self.parts]
         return total <= most * whole
+
+    def _total(self, columns: Columns) -> Fraction:
+        """Return Sum_y max_j A_j . q_y."""
+        nets = self.nets(weak=False)
+        ints, unit = lattice([list(net.values()) for net in nets])
+        parts = [list(zip(*pair, strict=True)) for pair in zip(nets, ints, strict=True)]
+        largest = (max([sum([v * q[x] for x, v in part]) for part in parts]) for q in columns)
+        return Fraction(sum(largest), unit)
 
     @staticmethod
     def _excess(row: ListedRow, factor: Fraction, columns: Columns, sums: Sums) -> Fraction:
@@ -121,8 +130,11 @@ class Information(Kind):
 
     def holds(self, columns: Columns, whole: int, sums: Sums | None = None) -> bool:
         """Return whether integer columns over one unit satisfy the limit: rounded up."""
-        form = Entropy.of_inputs(self.prior)
-        return sum((form(q, up=True) for q in columns), Fraction(0)) <= self.limit * whole
+        sums = {} if sums is None else sums
+        if self.prior not in sums:
+            form = Entropy.of_inputs(self.prior)
+            sums[self.prior] = sum((form(q, up=True) for q in columns), Fraction(0))
+        return bool(sums[self.prior] <= self.limit * whole)
 
     def size(self, k: int) -> int:
         return 60 * k

@@ -116,7 +116,7 @@ class ChannelConstraint:
         total, limit = float(self.sums(Q)[0]), float(self.limits()[0])
         if not self._moves:
             return total - limit
-        return float(self.epsilon) + math.log(total / limit) if total > limit > 0 else 0.0
+        return float(self.epsilon) + math.log(total / limit) if min(total, limit) > 0 else 0.0
 
     # --- in floats --------------------------------------------------------------------------------
 

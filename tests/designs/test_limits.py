@@ -111,6 +111,11 @@ TOO_LARGE: dict[str, tuple[md.Problem, tuple[str, float, float], str]] = {
         ("mechdesign.designs.answers.VALUE_STEPS_A_SECOND", 1000, 3),
         "with 12 inputs take too long: for a time limit of 3 s there may be 7",
     ),
+    "limits": (
+        md.Problem(range(12), md.ApproximateLDP(1, "0.1"), md.HammingLoss()),
+        ("mechdesign.designs.answers.LIMIT_SECONDS", 1 / 30, 3),
+        "with 12 inputs take too long: for a time limit of 3 s there may be 8",
+    ),
     "information": (
         md.Problem(range(12), LDP1, md.MutualInformation()),
         ("mechdesign.designs.answers.GAIN_SECONDS", 1 / 30, 3),

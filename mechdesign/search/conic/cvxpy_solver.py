@@ -46,6 +46,9 @@ TIME_LIMITS = {
 }
 """The name of the time limit option of each solver; others are not stopped."""
 
+ENTRIES_A_SECOND = 1e6
+"""The number of entries of a matrix that a solver factors, once, in a second."""
+
 CONIC_SOLVERS = ("CLARABEL", "ECOS", "SCS")
 """Solvers for conic programs, in decreasing order of precision."""
 
@@ -120,7 +123,7 @@ def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "may be inaccurate": the certificate decides
         try:
-            answer = called(name, _solved, stated, name, options)
+            answer = called(name, _solved, stated, name, options, ENTRIES_A_SECOND * limits.left)
         except SolverError:
             if limits.expired():
                 raise SolverError(f"{name} stopped: {limits.ended}") from None
@@ -138,9 +141,11 @@ def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> Any:
     return answer
 
 
-def _solved(stated: cp.Problem, name: str, options: dict[str, Any]) -> Any:
-    """Solve as ``stated.solve`` does, which keeps no record."""
+def _solved(stated: cp.Problem, name: str, options: dict[str, Any], most: float) -> Any:
+    """Solve as ``stated.solve`` does, which keeps no record, if the matrix has few entries."""
     data, chain, inverse = stated.get_problem_data(name, solver_opts=options)
+    if getattr(data.get("A"), "nnz", 0) > most:
+        raise SolverError(f"{name} was not started: its matrix is too large for the time left")
     answer = chain.solve_via_data(stated, data, solver_opts=options)
     stated.unpack_results(answer, chain, inverse)
     return answer

@@ -23,7 +23,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.channel import Channel
 from mechdesign.closed_forms.balanced_subsets import balanced_subsets
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.closed_forms.size_classes import MOST_INPUTS
@@ -75,8 +74,9 @@ input, for its exact risk, for each second of a time limit."""
 SWAPS = 8
 """The number of alternating updates of the outputs and the inputs of groups."""
 
-HALVINGS = 20
-"""The number of bisections of the largest share of a channel under a global constraint."""
+HALVINGS, SHARES = 20, 2.0**60
+"""The number of bisections of the largest share of a channel under a global constraint, and the
+unit of the entries of the integer channels that are tried."""
 
 NOTHING, FARTHEST = 1e-13, 1e12
 """Smaller terms are rounding errors; and the largest ratio of positive entries of a column."""
@@ -99,9 +99,9 @@ def baseline(problem: Problem, limits: Limits) -> RawSolution:
     utility, k, p = problem.utility, len(problem.domain), problem.prior.array
     bound, value = None, None
     if isinstance(utility, LinearUtility):
-        matrix, value = _linear(problem, utility, _provable_outputs(problem, limits))
+        matrix, value = _linear(problem, utility, limits)
     elif isinstance(utility, ColumnUtility):
-        channels, rays = _known(problem, _guide(problem))
+        channels, rays = _known(problem, _guide(problem), limits)
         if isinstance(utility, Divergence):  # the binary mechanism
             laws = zip(*utility.weights(problem.domain), strict=True)
             favored = np.eye(2)[[int(a > b) for a, b in laws]]
@@ -151,12 +151,13 @@ def _provable_outputs(problem: Problem, limits: Limits) -> int:
     return max(FEWEST, min(n, int(seconds)))
 
 
-def _linear(problem: Problem, utility: LinearUtility, most: int) -> tuple[FloatArray, float]:
+def _linear(problem: Problem, utility: LinearUtility, limits: Limits) -> tuple[FloatArray, float]:
     """Return the best channel found for a linear loss, and the loss."""
+    most = _provable_outputs(problem, limits)
     cost = utility.cost(problem.domain, problem.prior, problem.outputs or ())
     (k, m), is_worst = cost.shape, utility.worst_case
     one = int((cost.max(axis=0) if is_worst else cost.sum(axis=0)).argmin())
-    found, (channels, rays) = [np.eye(m)[[one] * k]], _known(problem, cost)
+    found, (channels, rays) = [np.eye(m)[[one] * k]], _known(problem, cost, limits)
     best = np.argmin(rays.T @ cost, axis=1)
     losses = rays * cost[:, best]
     if is_worst:  # the best output in the mean may not be the best for the worst input
@@ -222,7 +223,9 @@ def decided(columns: FloatArray, cost: FloatArray, most: int | None = None) -> F
     return matrix
 
 
-def _known(problem: Problem, cost: FloatArray) -> tuple[list[FloatArray], FloatArray]:
+def _known(
+    problem: Problem, cost: FloatArray, limits: Limits
+) -> tuple[list[FloatArray], FloatArray]:
     """Return private channels, and private columns of which many mixtures are channels."""
     cone, (k, m) = problem.cone, cost.shape
     sizes = [size for size in (SIZES if k <= SIZES[-1] else FEW_SIZES) if size < k]
@@ -230,7 +233,7 @@ def _known(problem: Problem, cost: FloatArray) -> tuple[list[FloatArray], FloatA
     channels = [np.eye(k), *sets] if k * k * m <= MOST_PRODUCTS else sets
     one = np.ones((k, 1))
     if not problem.is_conic:
-        return [one, *(_within_constraints(problem, Q) for Q in channels)], one
+        return [one, *(_within_constraints(problem, Q, limits) for Q in channels)], one
     noise = list(_noise(problem))
     if not (is_quick(cone) or k**3 <= MOST_STEPS):
         return [one, *noise], one
@@ -334,21 +337,25 @@ def _sets(size: int, t: float, most: int) -> tuple[FloatArray, FloatArray]:
     return np.eye(size), np.full(size, 1 / size)
 
 
-def _within_constraints(problem: Problem, matrix: FloatArray) -> FloatArray:
-    """Return (1 - t) of a uniform output and t of a channel, for the largest private t."""
+def _within_constraints(problem: Problem, matrix: FloatArray, limits: Limits) -> FloatArray:
+    """Return (1 - t) of a uniform output and t of a channel, for the largest private t in time."""
     uniform = np.full(matrix.shape, 1 / matrix.shape[1])
     rules = [rule for rule in problem.channel_constraints if rule is not None]
 
     def holds(t: float) -> bool:
-        columns = Channel.from_matrix((1 - t) * uniform + t * matrix).columns()
+        columns = np.rint(SHARES * ((1 - t) * uniform + t * matrix)).astype(np.int64).T.tolist()
         if any(problem.cone.violation(column) is not None for column in columns):
             return False
         return all(rule.violation(columns) is None for rule in rules)
 
     low, high = 0.0, 1.0
+    if limits.expired():
+        return uniform
     if holds(high):
         return matrix
     for _ in range(HALVINGS):
+        if limits.expired():
+            break
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return np.asarray((1 - low) * uniform + low * matrix)
