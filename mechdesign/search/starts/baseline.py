@@ -78,6 +78,9 @@ HALVINGS, SHARES = 20, 2.0**60
 """The number of bisections of the largest share of a channel under a global constraint, and the
 unit of the entries of the integer channels that are tried."""
 
+CONSTRAINED = 0.25
+"""The share of the remaining time for these bisections."""
+
 NOTHING, FARTHEST = 1e-13, 1e12
 """Smaller terms are rounding errors; and the largest ratio of positive entries of a column."""
 
@@ -233,7 +236,8 @@ def _known(
     channels = [np.eye(k), *sets] if k * k * m <= MOST_PRODUCTS else sets
     one = np.ones((k, 1))
     if not problem.is_conic:
-        return [one, *(_within_constraints(problem, Q, limits) for Q in channels)], one
+        within = limits.step(CONSTRAINED)
+        return [one, *(_within_constraints(problem, Q, within) for Q in channels)], one
     noise = list(_noise(problem))
     if not (is_quick(cone) or k**3 <= MOST_STEPS):
         return [one, *noise], one
