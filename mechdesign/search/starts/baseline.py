@@ -78,7 +78,7 @@ HALVINGS, SHARES = 20, 2.0**60
 """The number of bisections of the largest share of a channel under a global constraint, and the
 unit of the entries of the integer channels that are tried."""
 
-CONSTRAINED = 0.25
+CONSTRAINED = 0.5
 """The share of the remaining time for these bisections."""
 
 NOTHING, FARTHEST = 1e-13, 1e12
