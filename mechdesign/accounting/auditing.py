@@ -322,7 +322,7 @@ def read_reports(drawn: Sequence[Any], count: int) -> Sample:
             raise InputError("sampler", f"{count} reports when asked for so many", size)
     columns, shape = _columns(drawn), (len(drawn), count)
     # rows are identified by a hash: a collision merges two reports, which leaves the test valid
-    generator, hashed = np.random.default_rng(0), np.zeros(1, dtype=np.uint64)
+    generator, hashed = np.random.default_rng(0), np.zeros(len(drawn) * count, dtype=np.uint64)
     bits, names = [], []
     for head, column in columns.items():
         found, codes, counts = np.unique(column, return_inverse=True, return_counts=True)

@@ -185,3 +185,9 @@ def test_reports_that_are_no_finite_numbers_are_reports(odd: float) -> None:
         return np.where(rng.random(count) < (0.5 if x else 0.01), odd, rng.random(count))
 
     assert audit(sampler, [0, 1], draws=4000, epsilon=3).refuted
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0)])
+def test_reports_without_a_value_tell_nothing(shape: tuple[int, ...]) -> None:
+    found = audit(lambda _, count: np.zeros((count, *shape)), [0, 1], draws=100, epsilon=1)
+    assert (found.epsilon_lower, found.refuted) == (0, False)
