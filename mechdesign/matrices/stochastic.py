@@ -16,6 +16,9 @@ from mechdesign.labels import labels_of
 BITS = 62
 """Entries are whole multiples of 2**-62, so that a row fits machine integers."""
 
+HALF = 32
+LOW = (1 << HALF) - 1
+
 DUST = 1e-200
 
 ROW_TOLERANCE = 1e-9
@@ -27,6 +30,8 @@ def whole_matrix(numerators: Any, bits: int) -> AnyArray:
 
     They are machine integers where those serve.
     """
+    if bits <= BITS and _sums_to_whole(numerators, bits):
+        return _frozen(numerators)
     rows = _rows(numerators)
     if not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
         fault = "the rows must be of one length, and not empty"
@@ -36,12 +41,30 @@ def whole_matrix(numerators: Any, bits: int) -> AnyArray:
             raise InputError(f"numerators[{x}]", "integers >= 0", min(row))
         if sum(row) != 1 << bits:
             raise InputError(f"numerators[{x}]", f"a sum of 2**{bits}", sum(row))
-    if bits <= BITS:  # a copy of bytes cannot be made writeable again
-        table: AnyArray = np.array(rows, dtype=np.int64)
-        return np.frombuffer(table.tobytes(), dtype=np.int64).reshape(table.shape)
-    table = np.array(rows, dtype=object)
+    if bits <= BITS:
+        return _frozen(np.array(rows, dtype=np.int64))
+    table: AnyArray = np.array(rows, dtype=object)
     table.flags.writeable = False
     return table
+
+
+def _frozen(table: AnyArray) -> AnyArray:
+    """Return a copy of bytes, which cannot be made writeable again."""
+    return np.frombuffer(table.tobytes(), dtype=np.int64).reshape(table.shape)
+
+
+def _sums_to_whole(table: Any, bits: int) -> bool:
+    """Return whether it is an array of machine integers >= 0 whose rows sum to ``2**bits``.
+
+    Halves of 32 bits are added up, which do not overflow.
+    """
+    if not isinstance(table, np.ndarray) or table.dtype != np.int64 or table.ndim != 2:
+        return False
+    if not table.size or table.min() < 0:
+        return False
+    low = (table & LOW).sum(axis=1)
+    high = (table >> HALF).sum(axis=1) + (low >> HALF)
+    return bool(((high == (1 << bits) >> HALF) & (low & LOW == (1 << bits) & LOW)).all())
 
 
 def rounded_rows(matrix: Sequence[Sequence[Any]]) -> list[list[int]]:

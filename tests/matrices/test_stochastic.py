@@ -36,7 +36,7 @@ def test_integers_come_back_as_they_are_and_cannot_be_written_to(
 ) -> None:
     row = [*counts, (1 << bits) - sum(counts)]
     found = whole_matrix([row, row], bits)
-    assert found.tolist() == [row, row]
+    assert found.tolist() == whole_matrix(found.copy(), bits).tolist() == [row, row]
     with pytest.raises(ValueError, match=r"read-only|writeable"):
         found[0, 0] = 1
 
@@ -48,7 +48,9 @@ def test_integers_come_back_as_they_are_and_cannot_be_written_to(
         ([[WHOLE], [1, WHOLE - 1]], "rows must be of one length"),
         ([[WHOLE + 1, -1]], "integers >= 0"),
         ([[1, 1]], r"a sum of 2\*\*62"),
+        (np.array([[WHOLE + 1, -1]]), "integers >= 0"),
         (np.full((1, 4), 1 << 62), r"a sum of 2\*\*62"),  # which overflows 64 bits to 0
+        (np.full((1, 5), 1 << 62), r"a sum of 2\*\*62"),  # which overflows 64 bits to 2**62
         ([[0.5, 0.5]], "integers, given 0.5"),
         (np.full((1, 2), 2.0**61), "integers, given 2.3"),
         ([{"a": WHOLE}], "the matrix has labels"),
