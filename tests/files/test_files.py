@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from fractions import Fraction
@@ -245,6 +246,8 @@ def test_the_leakage_is_the_least_budget_that_holds(name: str) -> None:
         assert claim["epsilon"] == pytest.approx(float(notion.epsilon), rel=1e-15)
         assert claim.get("delta") == (float(notion.delta) if "delta" in table else None)
         assert claim["leakage"] <= claim["epsilon"]
+        delta = f" with delta = {float(notion.delta)}" if "delta" in table else ""
+        assert re.search(f"{notion.name}.*: leaks .* of epsilon = [^ ,]+{delta},", repr(solution))
 
         def at(epsilon: float, notion: Any = notion, table: dict[str, Any] = table) -> Any:
             return type(notion)(
