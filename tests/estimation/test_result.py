@@ -107,6 +107,13 @@ def test_one_report_gives_no_interval() -> None:
 
 
 @pytest.mark.slow
+def test_a_share_that_rounding_moves_is_reached_by_the_same_values() -> None:
+    """Sums of 0.1 are below 0.8 and above 0.3 in floats."""
+    clear = Channel.from_matrix(np.eye(10), inputs=list(range(1, 11)))
+    found = estimate(clear, counts=[10] * 10)
+    assert [found.quantile(n / 10).value for n in range(1, 10)] == list(range(1, 10))
+
+
 def test_a_quantile_of_many_values_takes_little_memory() -> None:
     """Never all sums at once: of 43,750 values they would be 15 GB."""
     k = 6000
