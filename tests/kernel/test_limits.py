@@ -14,8 +14,12 @@ import scipy.optimize
 
 from mechdesign.kernel.generators import ListedRow, Matrix, Ratio
 from mechdesign.kernel.limits import NOTHING, Gauge, Information
+from mechdesign.kernel.schema import write
 from mechdesign.kernel.statement import Statement, private
-from tests.kernel.draws import ONE, WHOLE, channel, number, numbers, prior, refused
+from tests.independent import statement as independent
+from tests.kernel.draws import ONE, WHOLE, Vector, channel, number, numbers, prior, refused
+
+TINY = Fraction(1, 10**30)
 
 
 def row(rng: random.Random, k: int) -> ListedRow:
@@ -23,17 +27,8 @@ def row(rng: random.Random, k: int) -> ListedRow:
     return ListedRow(tuple(enumerate(left)), number(rng, -1, 1), tuple(enumerate(right)))
 
 
-def total(gauge: Gauge, columns: list[list[int]]) -> float:
-    """Return Sum_y max_j A_j . q_y, less e**exponent limit, in floats."""
-    found = 0.0
-    for q in columns:
-        parts = []
-        for part in gauge.parts:
-            left = sum(float(v) * q[x] / WHOLE for x, v in part.left)
-            right = sum(float(v) * q[x] / WHOLE for x, v in part.right)
-            parts.append(math.exp(-part.exponent) * left - right)
-        found += max(parts)
-    return found - math.exp(gauge.exponent) * float(gauge.limit)
+def exact(columns: list[list[int]]) -> list[Vector]:
+    return [tuple(Fraction(v, WHOLE) for v in q) for q in columns]
 
 
 def gauges(rng: random.Random, k: int) -> list[Gauge]:
@@ -55,10 +50,9 @@ def test_a_gauge_holds_where_its_sum_is_at_most_its_limit() -> None:
         for gauge in gauges(rng, k):
             gauge.check(k)
             columns = channel(rng, k, rng.randint(1, 4))
-            over = total(gauge, columns)
-            if abs(over) > 1e-9:
-                seen[over < 0] += 1
-                assert gauge.holds(columns, WHOLE) == (over < 0)
+            holds = independent.own_limit(write(gauge), k).holds(exact(columns))
+            seen[holds] += 1
+            assert gauge.holds(columns, WHOLE) == holds
     assert min(seen) > 20
 
 
@@ -78,7 +72,7 @@ def test_a_moved_gauge_has_other_exponents_and_is_weaker_for_more() -> None:
             assert moved.exponent == gauge.exponent * factor + sign * by
             assert moved.below is gauge.below is None
             columns = channel(rng, k, 3)
-            if by >= 0 and total(gauge, columns) < -1e-9:
+            if by >= 0 and gauge.holds(columns, WHOLE):
                 assert gauge.moved(ONE, by).holds(columns, WHOLE)
 
 
@@ -118,14 +112,10 @@ def test_information_is_that_of_the_channel() -> None:
     for _ in range(40):
         k = rng.randint(1, 4)
         p, columns = prior(rng, k, least=0), channel(rng, k, 3)
-        exact = 0.0
-        for q in columns:
-            law = sum(float(a) * v for a, v in zip(p, q, strict=True))
-            for a, v in zip(p, q, strict=True):
-                exact += float(a) * v / WHOLE * math.log(v / law) if a and v else 0.0
-        for off in (-1e-9, 1e-9):
-            asked = Information(p, Fraction(exact + off))
-            assert asked.holds(columns, WHOLE) == (off > 0)
+        low, high = independent.information(exact(columns), p)
+        for limit, holds in ((low - TINY, False), (high + TINY, True)):
+            asked = Information(p, limit)
+            assert asked.holds(columns, WHOLE) == holds
             twice = asked.moved(2 * ONE, ONE)
             assert twice == Information(p, 2 * asked.limit + 1)
     inside = Information((ONE, 0 * ONE), ONE).on([0])

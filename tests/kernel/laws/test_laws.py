@@ -114,6 +114,11 @@ def test_the_ratio_is_that_of_the_whole_table(name: str) -> None:
     assert notion.leakage(matrix, prior) == pytest.approx(mechanism.leakage, rel=1e-14)
 
 
+CLEAR = {"law": {"kind": "in-clear"}}
+UNARY = {
+    "epsilon": "1",
+    "law": json.loads(json.dumps(OptimizedUnaryEncoding(3, 1).document()))["law"],
+}
 # (which, what is changed, the words of the refusal)
 LIES: list[tuple[str, Change, str]] = [
     ("randomized response", plus("own", by=1), "do not sum to 1"),
@@ -221,6 +226,12 @@ LIES: list[tuple[str, Change, str]] = [
     ("plane", moved(6, 5, by=1 << 40), "not private"),
     ("plane", law("remap", by=["0"] * 11), "must have one input for each"),
     ("plane", law("remap", by=["12"] * 12), "must have one input for each"),
+    (
+        "randomized response",
+        lambda document: document.update(CLEAR) or domain(values=["a"])(document),
+        "a part of other laws only",
+    ),
+    ("high-low", law("inner", by=UNARY), "must have two probabilities"),
 ]
 
 
@@ -254,23 +265,6 @@ def test_reports_that_reveal_nothing_have_the_leakage_0(epsilon: str) -> None:
     ):
         change(document)
     verify(sealed(document))
-
-
-def test_an_input_in_clear_is_no_law_by_itself() -> None:
-    document = document_of("randomized response")
-    document["problem"]["domain"], document["law"] = {"values": ["a"]}, {"kind": "in-clear"}
-    leakage(0)(document)
-    with pytest.raises(CertificateError, match="a part of other laws only"):
-        verify(sealed(document))
-
-
-def test_a_part_of_unary_encoding_cannot_be_joined() -> None:
-    document = document_of("high-low")
-    document["law"]["inner"] = {
-        "epsilon": "1",
-        "law": json.loads(json.dumps(OptimizedUnaryEncoding(3, 1).document()))["law"],
-    }
-    refused(document, "must have two probabilities")
 
 
 def test_the_high_low_condition_is_sharp() -> None:
