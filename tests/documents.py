@@ -10,6 +10,7 @@ import pytest
 
 from mechdesign import CertificateError, Problem, Solution, design
 from mechdesign.kernel import Verified, digest, verify
+from mechdesign.mechanisms import Mechanism
 
 Document = dict[str, Any]
 
@@ -30,9 +31,9 @@ def refused(document: Document, reason: str = "") -> str:
     return words
 
 
-def as_read(solution: Solution) -> Document:
-    """Return the document of a solution as it is read from its file."""
-    document: Document = json.loads(json.dumps(solution.document()))
+def as_read(answer: Solution | Mechanism) -> Document:
+    """Return the document of a solution or a mechanism as it is read from its file."""
+    document: Document = json.loads(json.dumps(answer.document()))
     return document
 
 

@@ -87,6 +87,7 @@ counts or limits work only
     oracles/walk.py module: 30 -> 60
     packed.py _unpack: size + 1 -> size
     rounding/files.py read_rounded: 20 * k -> 20
+    rounding/laws.py Beta.work: 400 * total / min(self.a, self.b) -> 400 * total
     rounding/files.py read_rounded: 20 * k -> k
     rounding/files.py read_rounded: 40 * k * (k + 4 * m) -> 40 * k
     verify.py allowance: STEPS_PER_ENTRY * entries_of(document) -> entries_of(document)

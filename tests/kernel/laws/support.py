@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from mechdesign import BlockLDP, Domain, HighLowLDP, Prior
 from mechdesign.mechanisms import (
     ByComponent,
@@ -19,7 +17,7 @@ from mechdesign.mechanisms import (
     SubsetSelection,
     SymmetricUnaryEncoding,
 )
-from tests.documents import Document
+from tests.documents import Document, as_read
 from tests.mechanisms_support import (
     block_hadamard,
     block_projective_geometry,
@@ -58,5 +56,4 @@ MADE: dict[str, Mechanism] = {
 
 
 def document_of(name: str) -> Document:
-    found: Document = json.loads(json.dumps(MADE[name].document()))
-    return found
+    return as_read(MADE[name])

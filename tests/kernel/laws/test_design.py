@@ -7,7 +7,6 @@ linear program.
 from __future__ import annotations
 
 import copy
-import json
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -46,7 +45,7 @@ from mechdesign.kernel.verify import verify
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, GeometricNoise, PlanarLaplace
 from mechdesign.mechanisms.lattice_noise import LatticeNoise
 from mechdesign.utilities.base import LinearUtility
-from tests.documents import Document, refused, sealed
+from tests.documents import Document, as_read, refused, sealed
 from tests.kernel.changes import Change, put
 from tests.strategies import examples, lp_optimum
 
@@ -206,10 +205,7 @@ CITY = Problem(
 
 @pytest.fixture(scope="module")
 def honest() -> Document:
-    found: Document = json.loads(
-        json.dumps(design(CITY, route="noise", gap=1e-6, time_limit=60).document())
-    )
-    return found
+    return as_read(design(CITY, route="noise", gap=1e-6, time_limit=60))
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ The proof of noise from its weights: whatever it accepts is private, pair by pai
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from fractions import Fraction
 from functools import partial
@@ -46,7 +45,7 @@ from mechdesign.mechanisms import (
     SubsetSelection,
 )
 from mechdesign.mechanisms.torus_law import TorusLaw
-from tests.documents import Document, refused, sealed
+from tests.documents import Document, as_read, refused, sealed
 from tests.kernel.changes import Change, put
 from tests.kernel.draws import refused as raised
 from tests.kernel.laws.support import MADE, document_of
@@ -115,10 +114,7 @@ def test_the_ratio_is_that_of_the_whole_table(name: str) -> None:
 
 
 CLEAR = {"law": {"kind": "in-clear"}}
-UNARY = {
-    "epsilon": "1",
-    "law": json.loads(json.dumps(OptimizedUnaryEncoding(3, 1).document()))["law"],
-}
+UNARY = {"epsilon": "1", "law": as_read(OptimizedUnaryEncoding(3, 1))["law"]}
 # (which, what is changed, the words of the refusal)
 LIES: list[tuple[str, Change, str]] = [
     ("randomized response", plus("own", by=1), "do not sum to 1"),
@@ -254,9 +250,7 @@ def test_other_units_that_are_private_still_pass() -> None:
 @pytest.mark.parametrize("epsilon", ["0", "1"])
 def test_reports_that_reveal_nothing_have_the_leakage_0(epsilon: str) -> None:
     """Both bounds are kept with equality: the ratio is 1, which is e**0 exactly."""
-    document = json.loads(
-        json.dumps(GeneralizedRandomizedResponse(["a", "b", "c", "d"], 1).document())
-    )
+    document = as_read(GeneralizedRandomizedResponse(["a", "b", "c", "d"], 1))
     for change in (
         law("own", by=str(WHOLE // 4)),
         law("other", by=str(WHOLE // 4)),
@@ -270,7 +264,7 @@ def test_reports_that_reveal_nothing_have_the_leakage_0(epsilon: str) -> None:
 def test_the_high_low_condition_is_sharp() -> None:
     """One step of w less, and most > e**eps w / N."""
     mechanism = HighLow(5, HighLowLDP(1, [0, 1, 2]), SubsetSelection(3, 1, 1))
-    document = json.loads(json.dumps(mechanism.document()))
+    document = as_read(mechanism)
     verify(document)
     document["law"]["uniform"] = str(int(document["law"]["uniform"]) - 3)
     refused(document, "not private")
@@ -332,7 +326,7 @@ NOISE = {
 
 
 def changed(name: str, weights: list[int]) -> Document:
-    document: Document = json.loads(json.dumps(NOISE[name].document()))
+    document: Document = as_read(NOISE[name])
     document["law"]["weights"] = [str(w) for w in weights]
     return sealed(document)
 
@@ -371,7 +365,7 @@ def test_no_change_of_the_weights_is_accepted_that_is_not_private(
 
 @pytest.mark.parametrize("name", NOISE)
 def test_a_budget_a_millionth_less_is_refused(name: str) -> None:
-    document = json.loads(json.dumps(NOISE[name].document()))
+    document = as_read(NOISE[name])
     notion = document["problem"]["privacy"][0]
     epsilon = Fraction(notion["epsilon"]) * Fraction(999_998, 1_000_000)
     notion["epsilon"] = str(float(epsilon))
@@ -384,7 +378,7 @@ def test_a_budget_a_millionth_less_is_refused(name: str) -> None:
 def test_any_remap_is_private(name: str) -> None:
     made = NOISE[name]
     rng, k = np.random.default_rng(3), len(made.inputs)
-    document = json.loads(json.dumps(made.document()))
+    document = as_read(made)
     document["law"]["remap"] = [str(y) for y in rng.integers(0, k, k)]
     verify(sealed(document))
     remapped = made.remapped(Prior.uniform(k))
@@ -393,7 +387,7 @@ def test_any_remap_is_private(name: str) -> None:
 
 def test_the_work_is_counted() -> None:
     """A few bytes that ask for a torus of 10**14 points are refused before any is looked at."""
-    document = json.loads(json.dumps(NOISE["plane"].document()))
+    document = as_read(NOISE["plane"])
     document["law"]["margins"] = ["10000000", "10000000"]
     with pytest.raises(LimitError, match="the law 'planar-laplace'"):
         verify(sealed(document))
@@ -410,7 +404,7 @@ def test_a_huge_budget_takes_no_exponentials_that_no_weights_need(
         return bounds[-1]
 
     monkeypatch.setattr(torus, "exp_lower_scaled", computed)
-    document = json.loads(json.dumps(NOISE["line"].document()))
+    document = as_read(NOISE["line"])
     document["law"] |= {"margins": ["0", "510"], "weights": [str(1 << 52)] * 513}
     document["problem"]["domain"] = {"values": [0, 1, 2, 3]}
     document["problem"]["privacy"][0]["epsilon"] = "4096"
