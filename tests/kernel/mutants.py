@@ -106,6 +106,7 @@ both sides are the same where they are equal, or by the terms that are 0
     relaxations/implied.py _closed: x != z and a is not None a... -> a is not None and a < leas...
     relaxations/implied.py _closed: a < least.get((x, z), a + 1) -> a <= least.get((x, z), a + 1)
     relaxations/implied.py _closed: before + v < have -> before + v <= have
+    rounding/laws.py Laplace.standard: t < 0 -> t <= 0
     rounding/value.py highest: bend >= 0 -> bend > 0
     statement.py _implied: a > 0 -> a >= 0
     statement.py _implied: b > 0 -> b >= 0

@@ -92,6 +92,7 @@ def test_bins_and_mixtures_are_sums_of_their_parts() -> None:
         Beta(a=F(0)),
         Beta(b=F(-1)),
         Lognormal(shape=F(0)),
+        Lognormal(shape=F(17)),
         Histogram((F(0), F(0)), (F(1),)),
         Histogram((F(0), F(1)), (F(1, 2),)),
         Histogram((F(0), F(1)), (F(1, 2), F(1, 2))),
