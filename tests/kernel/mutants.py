@@ -130,6 +130,7 @@ any order, start or number of steps is safe: it decides how close a bound is
     oracles/walk.py open_sets: a + _rest(one)[0] -> a
     oracles/walk.py open_sets: a + _rest(one)[0] -> a - _rest(one)[0]
     oracles/walk.py open_sets: max(a + rest_one[d], b + rest... -> max(a + rest_one[d], b + rest...
+    rounding/bound.py _absolute: min -> max
     rounding/bound.py program: max -> min
 more digits, or a unit of error more; what it must not exceed has tests of its own
     generators/base.py ListedRow.net: 160 -> 320
@@ -140,6 +141,7 @@ more digits, or a unit of error more; what it must not exceed has tests of its o
     oracles/products.py _positive: factor * b // pivot -> -(-(factor * b) // pivot)
     oracles/products.py _rest: weight * a / 2 -> weight * a
     risk.py Inverse.of: 1 -> 2
+    rounding/bound.py module: 24 -> 48
     risk.py Inverse.readings: (m << self.bits) // unit -> -(-(m << self.bits) // unit)
     risk.py Inverse.readings: sum(map(mul, row, q)) * unit // law -> -(-(sum(map(mul,...
 refused by what follows, too

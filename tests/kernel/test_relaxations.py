@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from contextlib import nullcontext
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import isqrt
@@ -28,13 +29,14 @@ from mechdesign import (
     MetricPrivacy,
     Prior,
     Problem,
+    design,
 )
 from mechdesign.exact import PI
 from mechdesign.kernel.gains import Gain
-from mechdesign.kernel.generators import Distance, Lift, Listed, Ratio
+from mechdesign.kernel.generators import Ball, Distance, Lift, Listed, Ratio, Rows
 from mechdesign.kernel.objectives import Loss, Losses, Reading, Risk, distances, hamming, of_table
 from mechdesign.kernel.packed import Numbers
-from mechdesign.kernel.relaxations import Cells, Estimator, Relaxations, Tiles
+from mechdesign.kernel.relaxations import Cells, Estimator, Relaxations, Restrict, Tiles
 from mechdesign.kernel.relaxations.estimator import root_factor
 from mechdesign.kernel.schema import read, write
 from mechdesign.kernel.statement import Statement
@@ -139,6 +141,11 @@ def test_relaxations_are_those_of_the_second_verifier(seed: int) -> None:
             continue
         mine, other = read(Relaxations, table)(mine), relaxed
         same(mine, other, rng)
+
+
+def test_a_set_of_priors_is_forgotten_with_inputs() -> None:
+    ball = Lift(ONE, ONE, Ball((ONE / 2, ONE / 2, ZERO), ONE / 9))
+    assert Restrict((0, 1))(Statement(3, (ball,), (), None)).cone == (Rows(()),)
 
 
 Table = list[list[Fraction]]
@@ -349,6 +356,15 @@ def test_a_tile_loses_no_more_than_the_grid(data: st.DataObject) -> None:
     for key in rows.keys(a * b):
         exponents = (one.row(key, a * b, up=True).exponent for one in (rows, others))
         assert len(set(exponents)) == 1
+
+
+def test_the_proof_of_a_tile_proves_the_grid() -> None:
+    small, large = grid_problem((2, 2), [1] * 4), grid_problem((4, 4), [1] * 16)
+    found = design(small).certificate
+    tiled = replace(found, relaxations=(Tiles((2, 2)), *found.relaxations))
+    bound = tiled.bound(large.compiled.statement)
+    assert float(bound) == pytest.approx(float(design(small).value), rel=1e-6)
+    assert bound <= design(large).value
 
 
 UNIFORM, ON_LINE = grid_problem((2, 3), [1] * 6), MetricPrivacy(1, "absolute")

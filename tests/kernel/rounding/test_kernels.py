@@ -259,10 +259,11 @@ def test_in_the_worst_case_the_largest_variance_within_averages_is_taken_off() -
     assert program_of(asked).shift == max(spreads) > min(spreads)
 
 
-def test_outputs_inside_cells_take_off_what_the_law_and_the_lift_allow() -> None:
+@pytest.mark.parametrize("notion", ["lip", "ldp"])
+def test_outputs_inside_cells_take_off_what_the_law_and_the_lift_allow(notion: str) -> None:
     """C (2 / h) times the integral of (x - s)(s' - x) over the larger cell beside an output."""
     axis = [F(0), F(1), F(2), F(3)]
-    asked = of_atoms("lip", "mean-absolute-error", axis, [F(9, 4)])
+    asked = of_atoms(notion, "mean-absolute-error", axis, [F(9, 4)])
     rows, unit = program_of(asked).costs or ([], 1)
     off = float(np.exp(0.25)) * 2 * float(F(1, 4) * F(3, 4))
     wanted = [
@@ -303,8 +304,12 @@ def test_an_output_at_an_end_of_its_hard_cell_costs_nothing() -> None:
 
 def test_an_output_outside_its_hard_cell_costs_its_distance_at_least() -> None:
     """The larger of the distance to the cell, and that to its mean less epsilon h**2 / 4."""
-    axis, atoms = [F(0), F(1), F(3), F(4)], [F(1, 2), F(9, 8), F(7, 2)]
-    rows, unit = program_of(of_atoms("metric", "mean-absolute-error", axis, atoms)).costs or ([], 1)
+    axis, atoms = [F(0), F(1), F(3), F(4)], [F(1, 8), F(9, 8), F(7, 2)]
+    program = program_of(of_atoms("metric", "mean-absolute-error", axis, atoms))
+    widths, places = [F(1), F(2), F(1)], list(map(float, program.table.domain.values))
+    apart = (_log_ratio(F(2), atoms[c:][:2], widths[c:][:2], axis[c + 1]) / 2 for c in range(2))
+    assert np.diff(places) == pytest.approx(list(map(float, apart)))
+    rows, unit = program.costs
     for c, (row, center) in enumerate(zip(rows, atoms, strict=True)):
         low, high = axis[c : c + 2]
         drift = 2 * (high - low) ** 2 / 4

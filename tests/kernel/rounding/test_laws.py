@@ -131,6 +131,12 @@ def test_the_moments_of_cells_are_within_the_stated_error() -> None:
     assert not any(map(any, found.tails))
 
 
+def test_a_cell_around_0_has_its_mass() -> None:
+    ends = (F(-1), F(1))
+    (cell,) = Uniform(F(-1), F(2)).moments((ends,), (ends,)).cells
+    assert [*cell] == [F(1, 3), F(1, 6), F(1, 3)]
+
+
 def test_the_moments_beyond_the_nodes_are_those_of_the_distance() -> None:
     law, density = Normal(F(2, 5), F(1, 5)), lambda x: mp.npdf(x, mp.mpf("0.4"), mp.mpf("0.2"))
     found = law.moments((AXIS,), ((-math.inf, math.inf),))
