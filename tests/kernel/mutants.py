@@ -112,7 +112,7 @@ both sides are the same where they are equal, or by the terms that are 0
     statement.py _implied: b > 0 -> b >= 0
 meets a limit exactly by chance
     laws/ratios.py projective_geometry_response: 2 <= field <= MOST_F... -> 2 <= field < MOST_FI...
-    limits.py Information.holds: sum((form(q, up=True) for q ... -> sum((form(q, up=True) for q ...
+    limits.py Information.holds: ... <= self.limit * whole -> ... < self.limit * whole
     rounding/laws.py NumberLaw.means: whole.low > LEAST_MASS -> whole.low >= LEAST_MASS
 any order, start or number of steps is safe: it decides how close a bound is
     generators/ratio.py Constant.groups: self.exponent >= 0 and high -> high
