@@ -104,7 +104,7 @@ SHAPES = {
     "estimation/favourite_colour": "estimator gain rays classes",
     "estimation/line_worst_case": "average estimator gain rays double-description",
     "estimation/rare_answers": "estimator gain rays double-description",
-    "gains/chi_squared_metric": "gain rays double-description",
+    "gains/chi_squared_metric": "decoders orthant",
     "gains/hellinger_matrix": "gain rays double-description",
     "gains/rare_event_rate": "decoders one-budget",
     "gains/two_wards": "gain rays subsets",
