@@ -47,6 +47,7 @@ def channel(seed: int) -> list[list[int]]:
 
 
 E = {"epsilon": 0}
+STEPS = [[abs(x - z) for x in range(K)] for z in range(K)]
 BUDGETS = [["inf" if x == z else 0 for z in range(K)] for x in range(K)]
 OWN = [{"kind": "ratio", "exponents": {"kind": "constant", "exponent": 1}}]
 SLOPED = {"name": "a", "left": [[[0, 0], 2]], "right": [[[1, 1], 1]], "exponent": "1/2", "slope": 2}
@@ -59,7 +60,7 @@ CASES: list[dict[str, Any]] = [
     {"notion": "block", **E, "blocks": [[[0, 0], [1, 1]], [[0, 1], [1, 0]]]},
     {"notion": "metric", **E, "distance": "manhattan"},
     {"notion": "metric", **E, "distance": "euclidean"},
-    {"notion": "metric", **E, "distance": [[abs(x - z) for x in range(K)] for z in range(K)]},
+    {"notion": "metric", **E, "distance": STEPS},
     {"notion": "context-aware", "matrix": BUDGETS},
     {"notion": "differential-identifiability", **E},
     {"notion": "lip", **E},
@@ -88,6 +89,7 @@ CASES: list[dict[str, Any]] = [
     {"notion": "g-vulnerability", "limit": "0.1"},
     {"notion": "g-vulnerability", "limit": "0.1", "gain_matrix": [[1, 0, 2, 0], [0, "1/2", 0, 1]]},
     {"notion": "attack-error", "least": "0.05", "distance": "euclidean"},
+    {"notion": "attack-error", "least": "0.05", "distance": STEPS},
     {"notion": "neighbor", "epsilon": 1, "cone": OWN},
 ]
 

@@ -335,6 +335,16 @@ def test_facets_of_a_latent_generator() -> None:
                 assert sum((a - b) * v for a, b, v in zip(safe, c, q, strict=True)) <= 0
 
 
+def test_facets_of_lifts_at_two_priors_are_apart() -> None:
+    rng, priors = random.Random(8), ((ONE / 10, 9 * ONE / 10), (9 * ONE / 10, ONE / 10))
+    statement = Statement(2, (Lift(None, ONE / 2, Listed(priors)),), (), gained(2))
+    facets = Rays(Simplicial((Facet(0, 0, 0, "upper"), Facet(0, 1, 1, "upper"))))
+    for _ in range(9):
+        c, u = cost(rng, 2), cost(rng, 2)
+        one, two = (oracle.linear(statement)(list(c), list(u), None) for oracle in (facets, DD))
+        assert one == pytest.approx(two, rel=0, abs=UNIT / 10**20)
+
+
 def test_a_facet_is_a_row_of_a_list_longer_than_the_inputs() -> None:
     rows = Rows(tuple(ListedRow(((0, ONE),), n * ONE, ((1, ONE),)) for n in (3, 2, 1)))
     statement, sums = Statement(2, (rows,), (), gained(2)), []
