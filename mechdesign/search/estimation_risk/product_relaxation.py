@@ -3,7 +3,9 @@
 The information matrix of a channel, M = Sum_y q_y q_y' / (p . q_y), has M p = 1, and f . M h >= 0
 for any two forms f and h that are at least 0 on private columns. The least risk over all M with
 these properties is a convex program without rays (the reformulation and linearization of Sherali
-and Adams 1990). Violated products are added in rounds. At the optimum the risk is linearized, and
+and Adams 1990). Violated products are added in rounds. At small budgets M is nearly 1 1': with the
+Cholesky factor L of a good channel's matrix the unknown is N for M = L N L', which is nearly the
+identity, and all forms have rows L'f of norm 1. At the optimum the risk is linearized, and
 the dual variables of the remaining linear program prove the bound
 (:mod:`mechdesign.kernel.oracles.products`).
 
@@ -108,20 +110,21 @@ class ProvedProducts:
 def product_bound(
     problem: Problem,
     utility: EstimationRisk,
+    channel: FloatArray,
     prior: FloatArray,
     limits: Limits,
     worst: Weights | None = None,
 ) -> tuple[float, Proof] | None:
     """Return a bound on the risk at a prior, and its proof.
 
-    None where the notions have no such forms or inputs are many; ``worst`` is the exact prior of a
-    worst case.
+    None where the notions have no such forms or inputs are many; ``channel`` is a good one,
+    ``(n_inputs, n_outputs)``, and ``worst`` the exact prior of a worst case.
     """
     low = _low(problem)
     forms = _Forms.of(problem, prior) if low is None else _Forms.of_levels(low, prior)
     if forms is None or len(prior) > MOST_INPUTS:
         return None
-    relaxation = _Relaxation(forms, prior)
+    relaxation = _Relaxation(forms, prior, channel)
     slope = np.ones(len(prior))
     for _ in range(REWEIGHTED):
         A = relaxation.inverse(slope, limits)
@@ -131,7 +134,8 @@ def product_bound(
             proved = relaxation.prices(B, limits)
             risk = float(deviations.value.sum() + deviations.slope @ np.diag(A))
             risk -= float(proved.potentials.sum()) + proved.surplus
-            return risk, RiskProof(A, proved.potentials, prior, proved.oracle, worst)
+            proof = RiskProof(A, proved.potentials, prior, proved.oracle, worst)
+            return utility.scale * risk, proof
         slope = deviations.slope
     return None
 
@@ -214,8 +218,16 @@ def _low(problem: Problem) -> float | None:
 class _Relaxation:
     """Minimize over M with M p = 1 and products of forms at least 0, which are added as needed."""
 
-    def __init__(self, forms: _Forms, prior: FloatArray) -> None:
+    def __init__(self, forms: _Forms, prior: FloatArray, channel: FloatArray) -> None:
         self.forms, self.prior, self.size = forms, prior, len(prior)
+        columns = channel[:, channel.any(axis=0)]
+        weights = 1 / (prior @ columns)
+        if forms.has_levels:
+            columns = np.vstack([columns, columns.min(axis=0)])
+        M = (columns * weights) @ columns.T
+        if forms.has_levels:  # t may be a sum of entries: its scale is that of the deviations from t
+            M[-1, -1] += float((np.diag(M) + M[-1, -1] - 2 * M[-1]).mean())
+        self.root = checked("LAPACK", called("LAPACK", np.linalg.cholesky, M), M.shape)
         # with levels M is positive semidefinite, which implies the squares
         self.first, self.second = np.triu_indices(len(forms.rows), int(forms.has_levels))
         if forms.has_levels:
@@ -229,10 +241,12 @@ class _Relaxation:
         """Return M**-1 at the least Sum_x slope_x (M**-1)_xx."""
         import cvxpy as cp
 
-        weight = np.diag(np.sqrt(slope / slope.max()))
-        found, _ = self._least(lambda M: cp.matrix_frac(weight, M), limits)
+        back = np.linalg.inv(self.root[: self.size, : self.size])
+        weight = back * np.sqrt(slope)
+        weight /= np.linalg.norm(weight)
+        found, _ = self._least(lambda N: cp.matrix_frac(weight, N), limits, self.root)
         inverse = checked("LAPACK", called("LAPACK", np.linalg.inv, found), found.shape)
-        return np.asarray((inverse + inverse.T) / 2)
+        return np.asarray(back.T @ (inverse + inverse.T) @ back / 2)
 
     def prices(self, B: FloatArray, limits: Limits) -> ProvedProducts:
         """Return what proves q' B q <= (u . q) (p . q) on rays, but for the claim.
@@ -241,40 +255,52 @@ class _Relaxation:
         """
         import cvxpy as cp
 
-        unit = float(np.abs(B).max())
-        _, duals = self._least(lambda M: -cp.sum(cp.multiply(B / unit, M)), limits)
+        k = self.size
+        root = self.root if self.forms.has_levels else np.eye(k)  # a sparse linear program
+        L = root[:k, :k]
+        cost = L.T @ B @ L
+        unit = float(np.abs(cost).max())
+        _, duals = self._least(lambda N: -cp.sum(cp.multiply(cost / unit, N)), limits, root)
         u, w, *levels = (unit * dual for dual in duals)
-        return self._proof(B, u, np.maximum(w, 0.0), -levels[0] if levels else None)
+        u = np.linalg.solve(L.T, u)
+        norms = np.linalg.norm(self.forms.rows @ root, axis=1)
+        w = np.maximum(w, 0.0) / (norms[self.first[self.chosen]] * norms[self.second[self.chosen]])
+        levels = [-level / (norms[:k] * norms[k : 2 * k]) for level in levels]
+        return self._proof(B, u, w, levels[0] if levels else None)
 
     def _least(
-        self, cost: Callable[[Any], Any], limits: Limits
+        self, cost: Callable[[Any], Any], limits: Limits, root: FloatArray
     ) -> tuple[FloatArray, list[FloatArray]]:
-        """Return M, without t, at the least cost, and the dual variables of the constraints."""
+        """Return N, without t, at the least cost, and the dual variables of the constraints."""
         import cvxpy as cp
 
-        n, k = self.forms.rows.shape[1], self.size
+        n, k = root.shape[0], self.size
+        prior = self.prior @ root[:k, :k]
+        right = np.linalg.solve(root[:k, :k], np.ones(k))
+        rows = self.forms.rows @ root
+        rows /= np.linalg.norm(rows, axis=1)[:, None]
         for _ in range(ROUNDS):
             if limits.expired():
                 raise SolverError(f"the relaxation by products was cut short: {limits.ended}")
-            M = cp.Variable((n, n), symmetric=True)
-            pairs = self.first[self.chosen], self.second[self.chosen]
+            N = cp.Variable((n, n), symmetric=True)
+            first, second = self.first[self.chosen], self.second[self.chosen]
             stated = [
-                M[:k, :k] @ self.prior == 1,
-                self._products(*pairs) @ cp.vec(M, order="C") >= 0,
+                N[:k, :k] @ prior == right,
+                _products(rows[first], rows[second]) @ cp.vec(N, order="C") >= 0,
             ]
             sizes = [k, len(self.chosen)]
             if self.forms.has_levels:
-                x = np.arange(k)
-                stated += [self._products(x, x + k) @ cp.vec(M, order="C") == 0, M >> 0]
+                levels = _products(rows[:k], rows[k : 2 * k])
+                stated += [levels @ cp.vec(N, order="C") == 0, N >> 0]
                 sizes.append(k)
-            program = cp.Problem(cp.Minimize(cost(M[:k, :k])), stated)
+            program = cp.Problem(cp.Minimize(cost(N[:k, :k])), stated)
             # where probabilities are tiny, a vertex is more accurate
             solver, options = (SIMPLEX, TOLERANCES) if program.is_lp() else (SOLVER, {})
             called(solver, program.solve, solver=solver, **options)
             if program.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
                 raise SolverError(f"{solver} (products) stopped: {program.status}")
-            found = checked(solver, np.array(M.value), (n, n))
-            if not self._add_broken(found):
+            found = checked(solver, np.array(N.value), (n, n))
+            if not self._add_broken(rows, found):
                 break
         duals = [
             checked(solver, np.array(constraint.dual_value).ravel(), (size,))
@@ -282,17 +308,10 @@ class _Relaxation:
         ]
         return found[:k, :k], duals
 
-    def _products(self, i: IntArray, j: IntArray) -> FloatArray:
-        """Return the coefficients of the entries of M in products of forms."""
-        first, second = self.forms.rows[i], self.forms.rows[j]
-        outer = first[:, :, None] * second[:, None, :]
-        return np.asarray((outer + outer.transpose(0, 2, 1)).reshape(len(i), -1) / 2)
-
-    def _add_broken(self, M: FloatArray) -> bool:
-        """Choose the most violated products of M; return whether there are any."""
-        rows = self.forms.rows
-        worth = ((rows @ M) @ rows.T)[self.first, self.second]
-        broken = np.flatnonzero(worth < -BROKEN * np.abs(M).max())
+    def _add_broken(self, rows: FloatArray, N: FloatArray) -> bool:
+        """Choose the most violated products; return whether there are any."""
+        worth = ((rows @ N) @ rows.T)[self.first, self.second]
+        broken = np.flatnonzero(worth < -BROKEN * np.abs(N).max())
         broken = np.setdiff1d(broken, self.chosen)
         worst = broken[np.argsort(worth[broken])[: ADDED * self.size]]
         self.chosen = np.append(self.chosen, worst)
@@ -325,3 +344,9 @@ class _Relaxation:
         w = w / (forms.scale[i] * forms.scale[j])
         parts: list[FloatArray | IntArray] = [forms.x[i], forms.z[i], forms.x[j], forms.z[j], w]
         return ProvedProducts(u, max(0.0, -least) + slack, parts, levels)
+
+
+def _products(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the coefficients of the entries of N in products of rows."""
+    outer = first[:, :, None] * second[:, None, :]
+    return np.asarray((outer + outer.transpose(0, 2, 1)).reshape(len(first), -1) / 2)

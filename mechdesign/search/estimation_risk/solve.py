@@ -153,10 +153,11 @@ def _relaxed_proofs(
         mixture = replace(mixture, prior=(1 - SPREAD) * mixture.prior + SPREAD / k)
     worst = _exact_prior(mixture) if utility.worst_case else None
     prior = mixture.prior if worst is None else np.array([float(p) for p in worst])
+    channel = master.rays * mixture.theta
     if not found:
-        found = _by_diagonal(problem, master.rays * mixture.theta, worst, limits)
+        found = _by_diagonal(problem, channel, worst, limits)
     with contextlib.suppress(SolverError):
-        bound = product_bound(problem, utility, prior, limits, worst)
+        bound = product_bound(problem, utility, channel, prior, limits, worst)
         if bound is not None:
             found.append((*bound, "products of rows of the cone"))
     larger = relaxed(problem, worst)

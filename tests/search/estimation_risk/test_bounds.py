@@ -135,10 +135,10 @@ def test_rays_found_by_local_search_are_nearly_the_best(notion: Notion) -> None:
 def test_products_need_rows_on_ratios_or_lifts_and_time() -> None:
     rows = [{"name": "a", "left": {0: 1}, "exponent": 1, "right": {1: 1, 2: 1}}]
     problem = md.Problem(range(3), md.LinearNotion(rows), md.L2Risk())
-    assert product_bound(problem, md.L2Risk(), np.full(3, 1 / 3), Limits()) is None
+    assert product_bound(problem, md.L2Risk(), np.eye(3), np.full(3, 1 / 3), Limits()) is None
     problem = md.Problem(range(4), md.ContextAwareLDP(E), md.L2Risk())
     with pytest.raises(md.SolverError, match="cut short: the time limit"):
-        product_bound(problem, md.L2Risk(), np.full(4, 0.25), Limits(seconds=1e-9))
+        product_bound(problem, md.L2Risk(), np.eye(4), np.full(4, 0.25), Limits(seconds=1e-9))
 
 
 @pytest.mark.parametrize("k", [60, 100])
