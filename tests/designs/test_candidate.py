@@ -153,11 +153,13 @@ def test_more_time_is_kept_where_the_proof_names_members_of_a_set_of_priors() ->
 
 def test_rays_that_a_reader_would_not_list_are_priced_by_boxes() -> None:
     """The cost of the checker is foreseen: the route takes a search that a reader has steps for."""
-    assert isinstance(RAW["rays"][1].proofs[0](INFORMATION).oracle, Rays)
-    with resources.allow(proof_steps=5_000):
-        short = ExtremeRays().solve(INFORMATION, Limits())
-    assert isinstance(short.proofs[0](INFORMATION).linearization, Boxes)
-    found = solved(INFORMATION, short, Limits())
+    prior = md.Prior.from_counts([100_003 * n + 7 * n * n for n in range(1, 9)])
+    problem = Problem(range(8), md.LIP("0.5"), MutualInformation(), prior=prior)
+    assert isinstance(ExtremeRays().solve(problem, Limits()).proofs[0](problem).oracle, Rays)
+    with resources.allow(proof_steps=100_000):
+        short = ExtremeRays().solve(problem, Limits())
+    assert isinstance(short.proofs[0](problem).linearization, Boxes)
+    found = solved(problem, short, Limits())
     assert found.status == "optimal"
     assert verify(found.document()).bound == found.bound
 

@@ -125,7 +125,7 @@ def product_bound(
     if forms is None or len(prior) > MOST_INPUTS:
         return None
     relaxation = _Relaxation(forms, prior, channel)
-    slope = np.ones(len(prior))
+    slope = utility.deviations((relaxation.back**2).sum(axis=0), prior).slope
     for _ in range(REWEIGHTED):
         A = relaxation.inverse(slope, limits)
         deviations = utility.deviations(np.diag(A).copy(), prior)
@@ -228,6 +228,7 @@ class _Relaxation:
         if forms.has_levels:  # t may be a sum of entries: its scale is that of the deviations from t
             M[-1, -1] += float((np.diag(M) + M[-1, -1] - 2 * M[-1]).mean())
         self.root = checked("LAPACK", called("LAPACK", np.linalg.cholesky, M), M.shape)
+        self.back = np.linalg.inv(self.root[: self.size, : self.size])
         # with levels M is positive semidefinite, which implies the squares
         self.first, self.second = np.triu_indices(len(forms.rows), int(forms.has_levels))
         if forms.has_levels:
@@ -241,12 +242,11 @@ class _Relaxation:
         """Return M**-1 at the least Sum_x slope_x (M**-1)_xx."""
         import cvxpy as cp
 
-        back = np.linalg.inv(self.root[: self.size, : self.size])
-        weight = back * np.sqrt(slope)
+        weight = self.back * np.sqrt(slope)
         weight /= np.linalg.norm(weight)
         found, _ = self._least(lambda N: cp.matrix_frac(weight, N), limits, self.root)
         inverse = checked("LAPACK", called("LAPACK", np.linalg.inv, found), found.shape)
-        return np.asarray(back.T @ (inverse + inverse.T) @ back / 2)
+        return np.asarray(self.back.T @ (inverse + inverse.T) @ self.back / 2)
 
     def prices(self, B: FloatArray, limits: Limits) -> ProvedProducts:
         """Return what proves q' B q <= (u . q) (p . q) on rays, but for the claim.

@@ -153,13 +153,13 @@ def _relaxed_proofs(
         mixture = replace(mixture, prior=(1 - SPREAD) * mixture.prior + SPREAD / k)
     worst = _exact_prior(mixture) if utility.worst_case else None
     prior = mixture.prior if worst is None else np.array([float(p) for p in worst])
-    channel = master.rays * mixture.theta
-    if not found:
-        found = _by_diagonal(problem, channel, worst, limits)
+    channel, by_diagonal = master.rays * mixture.theta, bool(found)
     with contextlib.suppress(SolverError):
         bound = product_bound(problem, utility, channel, prior, limits, worst)
         if bound is not None:
             found.append((*bound, "products of rows of the cone"))
+    if not by_diagonal:
+        found += _by_diagonal(problem, channel, worst, limits)
     larger = relaxed(problem, worst)
     if larger is not None and not limits.expired():
         with contextlib.suppress(SolverError):

@@ -132,6 +132,21 @@ def test_rays_found_by_local_search_are_nearly_the_best(notion: Notion) -> None:
     assert solution.gap < 0.2
 
 
+@pytest.mark.parametrize("utility", [md.L2Risk(), md.TVRisk()])
+@pytest.mark.parametrize(
+    "notion",
+    [md.LDP("0.001"), md.LIP("0.002"), md.MetricPrivacy("0.001", "absolute"), md.LDP(5)],
+)
+def test_products_are_close_at_small_budgets_too(notion: Notion, utility: EstimationRisk) -> None:
+    """The information matrix is nearly that of a constant report; bounds have the risk's unit."""
+    problem = md.Problem(range(5), notion, utility, prior=md.Prior.from_counts([1, 2, 3, 4, 5]))
+    best, prior = md.design(problem), problem.prior.array
+    bound, proof = product_bound(problem, utility, best.channel.matrix, prior, Limits())
+    exact = proof(problem).bound(problem.compiled.statement)
+    assert bound == pytest.approx(float(exact), rel=1e-6)
+    assert Fraction(4, 5) * best.value <= exact <= best.value
+
+
 def test_products_need_rows_on_ratios_or_lifts_and_time() -> None:
     rows = [{"name": "a", "left": {0: 1}, "exponent": 1, "right": {1: 1, 2: 1}}]
     problem = md.Problem(range(3), md.LinearNotion(rows), md.L2Risk())
