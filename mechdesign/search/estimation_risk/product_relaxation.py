@@ -51,10 +51,11 @@ MOST_INPUTS = 24
 ROUNDS, ADDED = 40, 20
 """Rounds of adding products; and the number added per round, times inputs."""
 
-BROKEN, IMPLIED = 1e-8, 1e-12
-"""A product this far below 0 is added; and a bound implied by two others to this is dropped."""
+BROKEN, NEARLY, IMPLIED = 1e-8, 1e-3, 1e-12
+"""A product this far below 0 is added, or this far where M is only a point to linearize at; and a
+bound implied by two others to this is dropped."""
 
-REWEIGHTED, SETTLED = 6, 1e-4
+REWEIGHTED, SETTLED = 6, 1e-2
 """Largest number of rounds of new weights; and largest relative change of settled weights."""
 
 LEAST_MULTIPLIER = 1e-12
@@ -127,17 +128,16 @@ def product_bound(
     relaxation = _Relaxation(forms, prior, channel)
     slope = utility.deviations((relaxation.back**2).sum(axis=0), prior).slope
     for _ in range(REWEIGHTED):
-        A = relaxation.inverse(slope, limits)
+        A, before = relaxation.inverse(slope, limits), slope
         deviations = utility.deviations(np.diag(A).copy(), prior)
-        B = (A * deviations.slope) @ A
-        if np.abs(deviations.slope - slope).max() <= SETTLED * slope.max():
-            proved = relaxation.prices(B, limits)
-            risk = float(deviations.value.sum() + deviations.slope @ np.diag(A))
-            risk -= float(proved.potentials.sum()) + proved.surplus
-            proof = RiskProof(A, proved.potentials, prior, proved.oracle, worst)
-            return utility.scale * risk, proof
         slope = deviations.slope
-    return None
+        if np.abs(slope - before).max() <= SETTLED * slope.max():
+            break
+    proved = relaxation.prices((A * slope) @ A, limits)
+    risk = float(deviations.value.sum() + slope @ np.diag(A))
+    risk -= float(proved.potentials.sum()) + proved.surplus
+    proof = RiskProof(A, proved.potentials, prior, proved.oracle, worst)
+    return utility.scale * risk, proof
 
 
 @dataclass(frozen=True)
@@ -225,10 +225,11 @@ class _Relaxation:
         if forms.has_levels:
             columns = np.vstack([columns, columns.min(axis=0)])
         M = (columns * weights) @ columns.T
-        if forms.has_levels:  # t may be a sum of entries: its scale is that of the deviations from t
+        if forms.has_levels:  # t may be a sum of entries: its unit is that of the deviations
             M[-1, -1] += float((np.diag(M) + M[-1, -1] - 2 * M[-1]).mean())
         self.root = checked("LAPACK", called("LAPACK", np.linalg.cholesky, M), M.shape)
-        self.back = np.linalg.inv(self.root[: self.size, : self.size])
+        inner = self.root[: self.size, : self.size]
+        self.back = checked("LAPACK", called("LAPACK", np.linalg.inv, inner), inner.shape)
         # with levels M is positive semidefinite, which implies the squares
         self.first, self.second = np.triu_indices(len(forms.rows), int(forms.has_levels))
         if forms.has_levels:
@@ -244,7 +245,7 @@ class _Relaxation:
 
         weight = self.back * np.sqrt(slope)
         weight /= np.linalg.norm(weight)
-        found, _ = self._least(lambda N: cp.matrix_frac(weight, N), limits, self.root)
+        found, _ = self._least(lambda N: cp.matrix_frac(weight, N), limits, self.root, NEARLY)
         inverse = checked("LAPACK", called("LAPACK", np.linalg.inv, found), found.shape)
         return np.asarray(self.back.T @ (inverse + inverse.T) @ self.back / 2)
 
@@ -257,26 +258,26 @@ class _Relaxation:
 
         k = self.size
         root = self.root if self.forms.has_levels else np.eye(k)  # a sparse linear program
-        L = root[:k, :k]
+        L, back = root[:k, :k], self.back if self.forms.has_levels else np.eye(k)
         cost = L.T @ B @ L
         unit = float(np.abs(cost).max())
-        _, duals = self._least(lambda N: -cp.sum(cp.multiply(cost / unit, N)), limits, root)
+        _, duals = self._least(lambda N: -cp.sum(cp.multiply(cost / unit, N)), limits, root, BROKEN)
         u, w, *levels = (unit * dual for dual in duals)
-        u = np.linalg.solve(L.T, u)
+        u = back.T @ u
         norms = np.linalg.norm(self.forms.rows @ root, axis=1)
         w = np.maximum(w, 0.0) / (norms[self.first[self.chosen]] * norms[self.second[self.chosen]])
         levels = [-level / (norms[:k] * norms[k : 2 * k]) for level in levels]
         return self._proof(B, u, w, levels[0] if levels else None)
 
     def _least(
-        self, cost: Callable[[Any], Any], limits: Limits, root: FloatArray
+        self, cost: Callable[[Any], Any], limits: Limits, root: FloatArray, broken: float
     ) -> tuple[FloatArray, list[FloatArray]]:
         """Return N, without t, at the least cost, and the dual variables of the constraints."""
         import cvxpy as cp
 
         n, k = root.shape[0], self.size
         prior = self.prior @ root[:k, :k]
-        right = np.linalg.solve(root[:k, :k], np.ones(k))
+        right = called("LAPACK", np.linalg.solve, root[:k, :k], np.ones(k))
         rows = self.forms.rows @ root
         rows /= np.linalg.norm(rows, axis=1)[:, None]
         for _ in range(ROUNDS):
@@ -300,7 +301,7 @@ class _Relaxation:
             if program.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
                 raise SolverError(f"{solver} (products) stopped: {program.status}")
             found = checked(solver, np.array(N.value), (n, n))
-            if not self._add_broken(rows, found):
+            if not self._add_broken(rows, found, broken):
                 break
         duals = [
             checked(solver, np.array(constraint.dual_value).ravel(), (size,))
@@ -308,10 +309,10 @@ class _Relaxation:
         ]
         return found[:k, :k], duals
 
-    def _add_broken(self, rows: FloatArray, N: FloatArray) -> bool:
+    def _add_broken(self, rows: FloatArray, N: FloatArray, least: float) -> bool:
         """Choose the most violated products; return whether there are any."""
         worth = ((rows @ N) @ rows.T)[self.first, self.second]
-        broken = np.flatnonzero(worth < -BROKEN * np.abs(N).max())
+        broken = np.flatnonzero(worth < -least * np.abs(N).max())
         broken = np.setdiff1d(broken, self.chosen)
         worst = broken[np.argsort(worth[broken])[: ADDED * self.size]]
         self.chosen = np.append(self.chosen, worst)
