@@ -27,6 +27,7 @@ from mechdesign.kernel.relaxations import Members, Representatives
 from mechdesign.notions.rows.row import Multipliers
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
+from mechdesign.search.base import estimated_scalar
 
 NEGLIGIBLE = 1e-7
 """Multipliers below this share of the largest are rounding errors of a solver."""
@@ -37,6 +38,8 @@ below 1, as all slacks are then of the order of a."""
 
 ROUNDING = 1e-12
 """Relative error of floating point."""
+
+TINY = 1e-300
 
 PRICED = (Line, OneBudget, Knapsack)
 """Oracles that verify prices of the inputs, without multipliers of rows."""
@@ -176,7 +179,7 @@ def _columns(
     if isinstance(line, Decoders | Readings):
         nodes = line.nodes if isinstance(line, Decoders) else line.probes
         points = np.array([float(s) for s in nodes])
-        read = np.array([float(reading) for reading in decoder or ()])
+        read = np.array([float(estimate) for estimate in decoder or _estimates(problem, channel)])
         places = np.array([np.interp(read, points, unit) for unit in np.eye(len(points))])
         return channel.outputs, channel.matrix, places
     allowed, form = problem.guesses, problem.utility.linear_form
@@ -192,6 +195,16 @@ def _columns(
         matrix[:, place] += channel.matrix[:, y]
         outputs[place] = channel.outputs[y]
     return outputs, matrix, np.eye(len(allowed))
+
+
+def _estimates(problem: Problem, channel: Channel) -> FloatArray:
+    """Return the estimate from each output of the scalar whose decoders the certificate has."""
+    scalar = estimated_scalar(problem)
+    if scalar is None:
+        return np.zeros(len(channel.outputs))
+    values, law = (np.array([float(v) for v in vector]) for vector in scalar)
+    total = np.maximum(law @ channel.matrix, TINY)
+    return np.asarray((values * law) @ channel.matrix / total)
 
 
 def _priced(

@@ -347,7 +347,10 @@ class DecoderGrid(Route):
     """Searches for the best decoder, the aggregator's estimates for the outputs."""
 
     name = "decoder-grid"
-    summary = "a search over decoders, for the posterior-mean error of a scalar"
+    summary = (
+        "a search over decoders, for the posterior-mean error of a scalar, Fisher information "
+        "and chi-squared"
+    )
 
     def suits(self, problem: Problem, named: bool = False) -> str | None:
         """Require the error of the best estimate of a scalar."""

@@ -18,18 +18,20 @@ from tests.independent.reading import seal
 Document = dict[str, Any]
 
 
-@functools.cache
 def draw_document(seed: int) -> Document:
     """Draw a problem with two to four inputs that the second verifier can check."""
+    return copy.deepcopy(_first(seed))
+
+
+@functools.cache
+def _first(seed: int) -> Document:
     found = (_drawn(seed, number) for number in itertools.count())
     return next(document for document in found if document)
 
 
 def _drawn(seed: int, number: int) -> Document | None:
-    document, draw = (
-        as_read(design(random_problem(seed, number, range(2, 5))[2])),
-        random.Random(seed),
-    )
+    problem, draw = random_problem(seed, number, range(2, 5))[2], random.Random(seed)
+    document = as_read(design(problem))
     every = [*range(len(document["channel"]["inputs"]))]
     steps = [
         ("oracle", {"kind": "rays", "source": {"kind": "double-description"}}),

@@ -82,14 +82,12 @@ class SumLaw:
         ends = np.array([1, max(1, self.high)])
         with np.errstate(over="ignore"):
             weights = places * self._scaled(places)
-            below, above = self._scaled(ends)
+            below, above = self._scaled(ends).tolist()
         masses = self.masses[len(self.masses) - len(places) :] + self.pointwise
         inside = float(weights @ np.maximum(masses, 0))
         most = max(self.high, self.high - self.center, 1)
-        if self.low > 1:
-            inside += most * self.outside[0] * below
-        if self.outside[1]:
-            inside += most * self.outside[1] * above
+        for mass, factor in zip(self.outside, (below if self.low > 1 else 0.0, above), strict=True):
+            inside += most * mass * factor if mass else 0.0  # the factor may be infinite
         return inside * (1 + self.relative)
 
     def _scaled(self, places: AnyArray) -> FloatArray:

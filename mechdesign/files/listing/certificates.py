@@ -10,7 +10,7 @@ from mechdesign.exact import exp_upper
 from mechdesign.files.listing.statements import UnprovedError, counted, parts
 from mechdesign.kernel.arithmetic import BITS, over_one_denominator
 from mechdesign.kernel.certificate import Certificate
-from mechdesign.kernel.generators import Block, Latent, Lift, Listed, Ratio
+from mechdesign.kernel.generators import Block, Latent, Lift, Listed, Ratio, Rows
 from mechdesign.kernel.generators.base import Key
 from mechdesign.kernel.linearizations import AsGain, Costs, Decoders
 from mechdesign.kernel.objectives import Loss
@@ -63,6 +63,9 @@ def _relaxation(statement: Statement, relaxation: Relaxations) -> str:
     if isinstance(relaxation, Average):
         weights, _ = over_one_denominator(map(Fraction, relaxation.weights))
         return f"average {counted(weights)}"
+    has_rows = any(isinstance(part, Rows) for part in statement.cone)
+    if has_rows and isinstance(relaxation, Restrict | Representatives):  # the checker forgets them
+        raise UnprovedError(f"listed rows under {relaxation.kind!r}")
     if isinstance(relaxation, Restrict):
         return f"restrict {counted(relaxation.inputs)}"
     if isinstance(relaxation, Representatives):
