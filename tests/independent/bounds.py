@@ -177,12 +177,13 @@ def cut(s: Statement, kept: list[int], aim: Aim) -> Statement:
 
     cone, limits = [], []
     for part in s.cone:
-        listed = [short(p) for p in part.extremes or [] if inside(p)]
+        priors = part.extremes or [] if part.matrix is None else []
+        listed = [short(p) for p in priors if inside(p)]
         pairs = {key: row for key, row in part.rows.items() if {key[1], key[2]} <= set(kept)}
         if part.matrix is None and part.kind == "ratio":
             keys_ = [("", place[x], place[z]) for _, x, z in pairs]
             cone.append(replace(part, rows=dict(zip(keys_, rows(pairs.values()), strict=True))))
-        elif part.matrix is None and listed:
+        elif listed:
             cone.append(part.listed(listed))
         else:
             own = rows(part.rows.values()) if part.kind == "rows" and part.matrix is None else []
