@@ -126,7 +126,7 @@ def product_bound(
     if forms is None or len(prior) > MOST_INPUTS:
         return None
     relaxation = _Relaxation(forms, prior, channel)
-    slope = utility.deviations((relaxation.back**2).sum(axis=0), prior).slope
+    slope = utility.deviations((relaxation.scaled.back**2).sum(axis=0), prior).slope
     for _ in range(REWEIGHTED):
         A, before = relaxation.inverse(slope, limits), slope
         deviations = utility.deviations(np.diag(A).copy(), prior)
@@ -215,6 +215,32 @@ def _low(problem: Problem) -> float | None:
     return cone.low if cone.low > LEAST_LOW else None
 
 
+@dataclass(frozen=True)
+class _Basis:
+    """Coordinates N of M = L N L'.
+
+    Attributes
+    ----------
+    root, back
+        ``(n_inputs, n_inputs)``: L without t, and its inverse.
+    rows, norms
+        ``(n_forms, n_unknowns)`` and ``(n_forms,)``: L'f for each form, divided by its norm.
+    """
+
+    root: FloatArray
+    back: FloatArray
+    rows: FloatArray
+    norms: FloatArray
+
+    @classmethod
+    def of(cls, L: FloatArray, forms: FloatArray, k: int) -> _Basis:
+        """Return the coordinates of a lower triangular L, whose first unknowns are the inputs."""
+        rows, root = forms @ L, L[:k, :k]
+        norms = np.linalg.norm(rows, axis=1)
+        back = checked("LAPACK", called("LAPACK", np.linalg.inv, root), root.shape)
+        return cls(root, back, rows / norms[:, None], norms)
+
+
 class _Relaxation:
     """Minimize over M with M p = 1 and products of forms at least 0, which are added as needed."""
 
@@ -227,9 +253,10 @@ class _Relaxation:
         M = (columns * weights) @ columns.T
         if forms.has_levels:  # t may be a sum of entries: its unit is that of the deviations
             M[-1, -1] += float((np.diag(M) + M[-1, -1] - 2 * M[-1]).mean())
-        self.root = checked("LAPACK", called("LAPACK", np.linalg.cholesky, M), M.shape)
-        inner = self.root[: self.size, : self.size]
-        self.back = checked("LAPACK", called("LAPACK", np.linalg.inv, inner), inner.shape)
+        root = checked("LAPACK", called("LAPACK", np.linalg.cholesky, M), M.shape)
+        self.scaled, self.plain = (
+            _Basis.of(L, forms.rows, len(prior)) for L in (root, np.eye(len(root)))
+        )
         # with levels M is positive semidefinite, which implies the squares
         self.first, self.second = np.triu_indices(len(forms.rows), int(forms.has_levels))
         if forms.has_levels:
@@ -243,11 +270,12 @@ class _Relaxation:
         """Return M**-1 at the least Sum_x slope_x (M**-1)_xx."""
         import cvxpy as cp
 
-        weight = self.back * np.sqrt(slope)
+        back = self.scaled.back
+        weight = back * np.sqrt(slope)
         weight /= np.linalg.norm(weight)
-        found, _ = self._least(lambda N: cp.matrix_frac(weight, N), limits, self.root, NEARLY)
+        found, _ = self._least(lambda N: cp.matrix_frac(weight, N), limits, self.scaled, NEARLY)
         inverse = checked("LAPACK", called("LAPACK", np.linalg.inv, found), found.shape)
-        return np.asarray(self.back.T @ (inverse + inverse.T) @ self.back / 2)
+        return np.asarray(back.T @ (inverse + inverse.T) @ back / 2)
 
     def prices(self, B: FloatArray, limits: Limits) -> ProvedProducts:
         """Return what proves q' B q <= (u . q) (p . q) on rays, but for the claim.
@@ -257,29 +285,24 @@ class _Relaxation:
         import cvxpy as cp
 
         k = self.size
-        root = self.root if self.forms.has_levels else np.eye(k)  # a sparse linear program
-        L, back = root[:k, :k], self.back if self.forms.has_levels else np.eye(k)
-        cost = L.T @ B @ L
+        basis = self.scaled if self.forms.has_levels else self.plain  # a sparse linear program
+        cost = basis.root.T @ B @ basis.root
         unit = float(np.abs(cost).max())
-        _, duals = self._least(lambda N: -cp.sum(cp.multiply(cost / unit, N)), limits, root, BROKEN)
-        u, w, *levels = (unit * dual for dual in duals)
-        u = back.T @ u
-        norms = np.linalg.norm(self.forms.rows @ root, axis=1)
+        least = self._least(lambda N: -cp.sum(cp.multiply(cost / unit, N)), limits, basis, BROKEN)
+        u, w, *levels = (unit * dual for dual in least[1])
+        u, norms = basis.back.T @ u, basis.norms
         w = np.maximum(w, 0.0) / (norms[self.first[self.chosen]] * norms[self.second[self.chosen]])
         levels = [-level / (norms[:k] * norms[k : 2 * k]) for level in levels]
         return self._proof(B, u, w, levels[0] if levels else None)
 
     def _least(
-        self, cost: Callable[[Any], Any], limits: Limits, root: FloatArray, broken: float
+        self, cost: Callable[[Any], Any], limits: Limits, basis: _Basis, broken: float
     ) -> tuple[FloatArray, list[FloatArray]]:
         """Return N, without t, at the least cost, and the dual variables of the constraints."""
         import cvxpy as cp
 
-        n, k = root.shape[0], self.size
-        prior = self.prior @ root[:k, :k]
-        right = called("LAPACK", np.linalg.solve, root[:k, :k], np.ones(k))
-        rows = self.forms.rows @ root
-        rows /= np.linalg.norm(rows, axis=1)[:, None]
+        rows, (n, k) = basis.rows, (basis.rows.shape[1], self.size)
+        prior, right = self.prior @ basis.root, basis.back @ np.ones(k)
         for _ in range(ROUNDS):
             if limits.expired():
                 raise SolverError(f"the relaxation by products was cut short: {limits.ended}")
