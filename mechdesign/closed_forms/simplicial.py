@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from functools import lru_cache, partial
 
 import numpy as np
@@ -21,7 +20,6 @@ from mechdesign.evidence.formulas import nothing_constrained
 from mechdesign.evidence.simplicial import equal_rows, erasure, simplicial
 from mechdesign.mechanisms.randomized_response import in_region, least_mass, outside_region
 from mechdesign.notions import LIP
-from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import EstimationRisk, LinearUtility
 
@@ -99,11 +97,9 @@ class LIPRandomizedResponse(ClosedForm):
         informed = best_when_informed(problem) or isinstance(problem.utility, EstimationRisk)
         if notion is None or not informed:
             return None
-        values, e = problem.utility.scalar_values(problem.domain), float(notion.epsilon)
         if not in_region(prior, notion.epsilon):
-            claim = "" if values is None else f", and the {_claimed(prior, values, e):.6g} that it "
-            claim += "claims is out of reach" if claim else ""
-            return outside_region(prior, notion.epsilon) + claim
+            return outside_region(prior, notion.epsilon)
+        e = float(notion.epsilon)
         matrix = -math.expm1(-e) * np.eye(len(prior)) + math.exp(-e) * prior.array
         return Optimum(
             f"P_min = {float(prior.minimum):.6g} is at least 1/(e^epsilon + 1) = "
@@ -112,12 +108,6 @@ class LIPRandomizedResponse(ClosedForm):
             partial(post_processed, problem, matrix),
             lambda: erasure(problem.compiled),
         )
-
-
-def _claimed(prior: Prior, values: tuple[Fraction, ...], e: float) -> float:
-    """Return the error of the posterior mean that the papers claim for every prior."""
-    variance = prior.mean([v * v for v in values]) - prior.mean(values) ** 2
-    return float(variance) * (1 - math.expm1(-e) ** 2)
 
 
 class BinaryUniversal(Universal):

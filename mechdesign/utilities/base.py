@@ -117,10 +117,6 @@ class Utility(ABC):  # noqa: B024
         """The largest gain: with a :attr:`linear_form`, gain = ceiling - loss."""
         return Fraction(1)
 
-    def scalar_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
-        """Return f(x) if this is the squared error of the best estimate of f(X); else None."""
-        return None
-
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> Utility:
         """Return the utility with its labeled numbers in the order of domain and outputs."""
         return self

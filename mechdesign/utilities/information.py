@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import as_fraction, short_text
 from mechdesign.labels import Labels, split, split_matrix
@@ -104,11 +103,6 @@ class FisherInformation(KernelGain):
             if abs(mean) > MEAN_TOLERANCE * sqrt(square):
                 expected = "scores d/dtheta ln p(x), whose mean at the prior is 0"
                 raise InputError("scores", expected, f"a mean of {short_text(mean)}")
-
-    def scalar_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
-        """Return s(x) for one parameter: the best channel for its estimate is optimal here."""
-        rows = self._scores.numbers(domain)
-        return tuple(s for (s,) in rows) if len(rows[0]) == 1 else None
 
 
 def _read(scores: Any) -> tuple[list[Row], Labels | None]:

@@ -73,10 +73,6 @@ class PosteriorMeanSquaredError(KernelGain):
         """Return f(x) for each input, exact."""
         return cast(InputValues, self._arguments["values"]).numbers(domain)
 
-    def scalar_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
-        """Return f(x) for each input; None for the error of the whole posterior."""
-        return None if self.histogram else self.values(domain)
-
     def to_table(self, domain: Domain) -> dict[str, Any]:
         """Return the ``[utility]`` table, values included."""
         own = {"histogram": True} if self.histogram else {}

@@ -99,8 +99,7 @@ def test_the_report_of_the_survey_is_complete(printed: Run) -> None:
     assert "because with two inputs" in report
     assert lines["rejected"].startswith("LIP randomized response: outside its region")
     assert "P_min = 0.1 is below 1/(e^epsilon + 1) = 0.268941" in lines["rejected"]
-    assert "leak 1.90048 = 1.9 epsilon" in lines["rejected"]
-    assert "0.0540381" in lines["rejected"]
+    assert lines["rejected"].endswith("leak 1.90048 = 1.9 epsilon")
     assert lines["yes"].split() == ["0.7311", "0.2689"]
     assert lines["no"].split() == ["0.2176", "0.7824"]
     assert lines["estimates"] == "report 0 stands for 'yes': 0.271828"

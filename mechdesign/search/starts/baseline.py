@@ -34,7 +34,7 @@ from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.problem import Problem
-from mechdesign.search.base import RawSolution
+from mechdesign.search.base import RawSolution, estimated_scalar
 from mechdesign.search.cones.forms import closure
 from mechdesign.search.highs import UNIT, RestrictedMaster
 from mechdesign.search.limits import Limits
@@ -183,8 +183,8 @@ def _guide(problem: Problem) -> FloatArray:
 
     Under a divergence inputs are similar if they have similar likelihood ratios.
     """
-    utility, p = problem.utility, problem.prior.array
-    values = utility.scalar_values(problem.domain)
+    utility, p, scalar = problem.utility, problem.prior.array, estimated_scalar(problem)
+    values = None if scalar is None else scalar[0]
     if isinstance(utility, Divergence):
         a, b = utility.weights(problem.domain)
         p = np.array([float(v + w) / 2 for v, w in zip(a, b, strict=True)])
