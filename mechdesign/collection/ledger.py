@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from mechdesign.accounting.channel_leakage import leakages, rounded
 from mechdesign.accounting.ratios import float_above
-from mechdesign.collection.tables.jobs import Drawer
+from mechdesign.collection.tables.jobs import Drawer, by_column
 from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning
 from mechdesign.kernel import canonical, parse
 from mechdesign.kernel.schema import read
@@ -106,14 +106,12 @@ def spending(mechanisms: Mapping[Any, Drawer], *, one_each: bool = False) -> Spe
     >>> spending({"age": age, "sex": sex}, one_each=True).total["ldp"]
     1.0
     """
-    if not mechanisms:
-        raise InputError("mechanisms", "a mechanism for at least one column", "none")
     found = {
         str(name): {
             f"{notion} {parameters[:SHORT]}".strip(): nats
             for (notion, parameters), nats in adding_leakages(each).items()
         }
-        for name, each in mechanisms.items()
+        for name, each in by_column(mechanisms).items()
     }
     return Spending(found, one_each)
 
@@ -192,7 +190,7 @@ class Draw:
     mechanism
         The digest of the mechanism.
     reports
-        Number of reports.
+        Number of reports; at most so many where each person is asked for one column.
     leakages
         The exact leakage in nats, rounded up, as text, under each notion that adds up over draws,
         with a digest of the parameters of the notion other than epsilon.

@@ -71,6 +71,8 @@ def by_column(mechanisms: Any) -> dict[Any, Drawer]:
         return {ALONE: as_mechanism(mechanisms)}
     if not mechanisms:
         raise InputError("mechanisms", "a mechanism for at least one column", "none")
+    if len(set(map(str, mechanisms))) < len(mechanisms):  # coins and spending are by text
+        raise InputError("mechanisms", "columns whose names differ as text", shown([*mechanisms]))
     return {name: as_mechanism(mechanism) for name, mechanism in mechanisms.items()}
 
 
@@ -156,13 +158,15 @@ class PrivatizeJob:
         digests = {str(name): c.mechanism.digest for c in self.columns for name in c.names}
         self.metadata = {CHANNELS: json.dumps(digests, sort_keys=True).encode()}
         self.metadata |= {SIMULATED: SIMULATION.encode()} if self.noted else {}
-        self._check_names_differ([name for column in self.columns for name in column.read])
+        self._check_names_differ()
 
-    def _check_names_differ(self, private: Sequence[Any]) -> None:
-        """Raise InputError unless the output columns are distinct."""
+    def _check_names_differ(self) -> None:
+        """Raise InputError unless the output columns are distinct, also from the private ones."""
         own = dict.fromkeys(self.stamps, "states the channel of reports")
         own |= {NOTE: "marks a simulation"} if self.noted else {}
-        for name, count in Counter([*private, *self.keep, *own]).items():
+        private = [name for c in self.columns for name in dict.fromkeys((*c.read, *c.names))]
+        noted = [NOTE] * self.noted
+        for name, count in Counter([*private, *self.keep, *self.stamps, *noted]).items():
             if count > 1 and name in own:
                 expected = f"another name than {name!r}, which {own[name]}"
                 raise InputError("column", expected, shown(name), "rename it")
@@ -203,11 +207,10 @@ class PrivatizeJob:
         for n, column in enumerate(self.columns):
             data = column.mechanism.drawn(values[n], sources[n]).data
             columns = column.write(data, cells[n].categorical and not self.in_file)
-            own = slice(None) if asked is None else asked == n
             if asked is not None:
-                columns = [pc.if_else(own, reports, None) for reports in columns]
+                columns = [pc.if_else(asked == n, reports, None) for reports in columns]
             if counts:
-                column.reader.count(values[n][own])
+                column.reader.count(values[n])
             sent |= dict(zip(column.names, columns, strict=True))
             if self.stamps:
                 sent[self.stamps[n]] = pa.repeat(column.mechanism.digest[:STAMP], len(values[0]))

@@ -146,6 +146,27 @@ def test_names_of_stamps_are_not_taken(tmp_path: Path) -> None:
     check_refused("stamp", md.privatize, ["a"], OLD, stamp=True)
 
 
+@pytest.mark.parametrize(
+    ("response", "other", "options"),
+    [
+        (HadamardResponse, "r, c", {}),
+        (HadamardResponse, "r, c", {"keep": ["r, c"]}),
+        (GeneralizedRandomizedResponse, "r_c", {"stamp": True}),
+    ],
+    ids=["a column", "a copy", "a stamp"],
+)
+def test_no_column_of_reports_takes_the_place_of_another(
+    response: Any, other: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    """Reports on pairs of two columns may be in one column, under both names."""
+    source = save(tmp_path / "in.csv", {"r": [0], "c": [1], other: ["a"]})
+    columns = {("r", "c"): response(md.Domain.grid(2, 2), 1)}
+    columns |= {} if "keep" in options else {other: OLD}
+    check_refused(
+        "all differ|rename it", privatize_file, columns, source, tmp_path / "o.csv", **options
+    )
+
+
 @pytest.mark.parametrize("labels", [("1", "2"), ("1.0", "2.0"), (1, 2)])
 @pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.string(), pa.decimal128(9, 1)])
 def test_whole_numbers_match_labels_alike_in_memory_and_in_files(

@@ -87,6 +87,16 @@ def test_a_second_draw_for_the_same_records_warns(
     assert first.mechanism == third.mechanism != second.mechanism
 
 
+def test_the_same_records_are_known_where_each_person_is_asked_for_one_column(folder: Path) -> None:
+    """Whoever is asked is drawn anew, so the records of a column are all that could be."""
+    save_table(folder / "in.csv", {"a": ["yes", "no"] * 50, "b": ["no"] * 100})
+    columns = {"a": WARNER, "b": OTHER}
+    for known in (False, True):
+        with pytest.warns(md.RepeatedDrawWarning) if known else contextlib.nullcontext():
+            privatize_file(columns, "in.csv", "out.csv", one_each=True, ledger="ledger.sqlite")
+    assert [len(draws) for draws in read_ledger("ledger.sqlite").sets.values()] == [2, 2]
+
+
 def test_other_records_are_other_records_and_rows_that_are_dropped_are_none(folder: Path) -> None:
     draw()
     for name, cells, again in (

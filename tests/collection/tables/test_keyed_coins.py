@@ -225,6 +225,14 @@ def test_ids_and_keys_that_do_not_serve_are_refused(
     check_refused(message, md.privatize, table, {"x": COIN}, **asked)
 
 
+def test_names_that_are_equal_as_text_are_refused() -> None:
+    """Their columns would have the same coins, so that equal reports show equal records."""
+    table = pd.DataFrame({"id": [1], 2: ["a"], "2": ["b"]})
+    columns = {2: COIN, "2": COIN}
+    check_refused("differ as text", md.privatize, table, columns, key=KEY, ids="id")
+    check_refused("differ as text", md.collection.spending, columns)
+
+
 def test_an_id_that_comes_again_in_a_later_part_of_a_file_is_refused(tmp_path: Path) -> None:
     source_, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source_.write_text("id,x\n" + "".join(f"{n % 150},a\n" for n in range(200)))
