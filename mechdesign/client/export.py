@@ -319,5 +319,12 @@ def _c_table(table: Mapping[str, Any]) -> str:
 
 def _c_text(label: str) -> str:
     """Return an ASCII string literal, with quotes, backslashes and other UTF-8 bytes in octal."""
-    plain = (chr(b) if 32 <= b < 127 and b not in b'"\\?' else f"\\{b:03o}" for b in label.encode())
+    try:
+        encoded = label.encode()
+    except UnicodeEncodeError:
+        encoded = b"\0"
+    if 0 in encoded:  # it would end the text
+        expected = "labels in UTF-8 without zero bytes, for C"
+        raise UnsupportedError("client", expected, "others", "--language javascript")
+    plain = (chr(b) if 32 <= b < 127 and b not in b'"\\?' else f"\\{b:03o}" for b in encoded)
     return f'  "{"".join(plain)}",'

@@ -28,10 +28,15 @@ class Labels {
     this.numbers = typeof given === "number" ? null : new Map(given.map((text, n) => [text, n]));
   }
 
+  has(number) {
+    return Number.isInteger(number) && number >= 0 && number < this.size;
+  }
+
+  /** The number of a label; errors do not quote it, since it may be private. */
   number(text) {
     const number = this.numbers ? this.numbers.get(String(text)) : Number(text);
-    if (!Number.isInteger(number) || number < 0 || number >= this.size) {
-      throw new RangeError(`expected a label of the table, given ${JSON.stringify(text)}`);
+    if (!this.has(number) || this.text(number) !== String(text)) {
+      throw new RangeError("expected a label of the table, given another");
     }
     return number;
   }
@@ -218,6 +223,7 @@ export class Client {
 
   /** Draw for the number of an input: the number of a report, or the bytes of a set. */
   drawNumber(input) {
+    if (!this.inputs.has(input)) throw new RangeError("expected the number of an input, given another");
     const { kind } = this.table.law;
     if (!this.alias) return LAWS[kind](this.law, this.inputs.size, input, this.words);
     if (kind === "channel") return this.alias.draw(input, this.words, this.constantTime);
@@ -240,7 +246,7 @@ export class Client {
    */
   permanent(label, ledger) {
     const name = `mechdesign ${this.table.digest}`;
-    const before = ledger.getItem(name);
+    const before = ledger.getItem(name) ?? null;
     if (before !== null) return before;
     const report = this.draw(label);
     ledger.setItem(name, report); // before it can be sent

@@ -123,6 +123,14 @@ def test_what_clients_do_not_draw_is_refused(drawn: object, tmp_path: Path, refu
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("label", ["a\0b", "\ud800"])
+def test_labels_that_c_cannot_hold_are_refused(label: str, tmp_path: Path, refused: Run) -> None:
+    saved(md.Channel.from_matrix([[1], [1]], inputs=[label, "b"]), tmp_path)
+    words = ["export", str(tmp_path / "file.json"), "--client", f"{tmp_path}/out"]
+    assert "labels in UTF-8 without zero bytes" in refused(*words)
+    assert not (tmp_path / "out").exists()
+
+
 def test_wrong_input_is_one_line(tmp_path: Path, refused: Run) -> None:
     saved(md.Channel.from_matrix([[1]]), tmp_path)
     with pytest.raises(md.InputError, match="language: expected"):

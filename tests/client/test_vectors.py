@@ -151,3 +151,36 @@ def test_javascript_sends_the_same_reports(exported: tuple[Path, Drawn], vectors
         pytest.skip("Node is not installed")
     folder, drawn = exported
     checked(output("node", HERE / "check.mjs", folder, *arguments(folder)), drawn, vectors)
+
+
+WRONG = """
+import { readFileSync } from "node:fs";
+const { Client } = await import(process.argv[1] + "/mechdesign_client.mjs");
+const client = new Client(JSON.parse(readFileSync(process.argv[1] + "/mechdesign_table.json")));
+const refused = (draw) => {
+  try { return draw(); } catch (error) { return error.message; }
+};
+for (const wrong of [-1, 13, 0.5, NaN, undefined, null, "1"]) {
+  console.log(refused(() => client.drawNumber(wrong)));
+}
+for (const wrong of ["", " 1", "0x1", "1.0", "13", "secret", null, false, undefined, []]) {
+  console.log(refused(() => client.draw(wrong)));
+}
+const ledger = new Map();
+const kept = { getItem: (name) => ledger.get(name), setItem: (...pair) => ledger.set(...pair) };
+console.log(client.permanent(7, kept) === [...ledger.values()][0]);
+"""
+"""Numbers and labels that are none, and a ledger that has undefined for what it does not know."""
+
+
+def test_javascript_draws_for_inputs_only(tmp_path: Path) -> None:
+    """The number "1" as text would add up to another law, and 0.5 would show in the report."""
+    if shutil.which("node") is None:
+        pytest.skip("Node is not installed")
+    md.save(md.mechanisms.GeneralizedRandomizedResponse(13, 1), tmp_path / "file.json")
+    export_client(md.load_mechanism(tmp_path / "file.json"), tmp_path, ["javascript"])
+    *refused, kept = output("node", "--input-type=module", "-e", WRONG, tmp_path)
+    number = "expected the number of an input, given another"
+    label = "expected a label of the table, given another"
+    assert refused == [number] * 7 + [label] * 10
+    assert kept == "true"
