@@ -10,8 +10,9 @@ be positive definite, where s_x q_x <= p . q for private columns. Then q'Tq >= 0
     q'Bq  <=  (v . q) (p . q) - Sum w (f . q) (f' . q) + (c / n) Sum_x (s_x q_x)**2
           <=  (v . q) (p . q) + c (p . q)**2:
 
-u - c p is safe. Such s are p_x + Sum_{z != x} p_z / M_xz over the bounds q_x <= M_xz q_z. Entries
-of T are rounded down, as q >= 0.
+u - c p is safe. Such s are p_x + Sum_{z != x} p_z / M_xz over the bounds q_x <= M_xz q_z, and
+min_z (p_z / p'_z) / high for a prior p' with q_x <= high p' . q. Entries of T are rounded down, as
+q >= 0.
 
 Forms are pairs: (x, x) is q_x, and (x, z) is M_xz q_z - q_x. The number k stands for p' . q of the
 prior p' of ``lift``: (x, k) is high p' . q - q_x, and (k, z) is q_z / low - p' . q.
@@ -63,9 +64,11 @@ class Products(Oracle):
         forms = [self._form(k, bound, x, z) for x, z in self.forms]
         terms = [(b, _form(v), _form(v)) for b, v in zip(gain.numbers, gain.vectors, strict=True)]
         terms.append((ONE, _form([Fraction(u, UNIT) for u in prices]), _form(p)))
+        least = min([w / v for w, v in zip(p, self.lift or p, strict=True) if v])
         for x in range(k):
-            bounds = [(w, bound(x, z)) for z, w in enumerate(p)]
-            share = {x: sum([w / m for w, m in bounds if m is not None], Fraction(0))}
+            bounds = [(w, bound(x, z)) for z, w in enumerate([*p, least])]
+            *parts, by_lift = (Fraction(0) if m is None else w / m for w, m in bounds)
+            share = {x: max(sum(parts, Fraction(0)), by_lift)}
             terms.append((-c / n, share, share))
         lengths = {len(self.left), len(self.right), len(self.weight)}
         need(len(lengths) == 1, "the lists of products differ in length")

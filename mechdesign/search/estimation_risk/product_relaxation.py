@@ -204,7 +204,9 @@ class _Forms:
         places = np.arange(k)
         np.fill_diagonal(bounds, 1.0)
         x, z = np.append(places, x), np.append(places, z)
-        return cls(x, z, rows / scale[:, None], scale, (1 / bounds[:k, :k]) @ prior)
+        by_lift = (prior[P > 0] / P[P > 0]).min() / bounds[:k, k]
+        shares = np.maximum((1 / bounds[:k, :k]) @ prior, by_lift)
+        return cls(x, z, rows / scale[:, None], scale, shares)
 
 
 def _low(problem: Problem) -> float | None:

@@ -569,6 +569,18 @@ def test_a_surplus_of_no_products_is_the_largest_share() -> None:
         assert float(Fraction(-sum(safe), UNIT)) == pytest.approx(float(tight.surplus))
 
 
+@pytest.mark.parametrize("p", [(ONE / 2, ONE / 4, ONE / 4), (ONE / 8, ONE / 8, 3 * ONE / 4)])
+def test_a_lift_bounds_the_share_of_an_entry(p: Vector) -> None:
+    """q_x <= high (p' . q) <= high max_z (p'_z / p_z) (p . q), and this bounds q_x**2 alone."""
+    lift = (ONE / 2, ONE / 4, ONE / 4)
+    statement = Statement(3, (Lift(None, ONE / 4, Listed((lift,))),), (), gained(3))
+    (_, high), gain = statement.lift(lift), Squares(((ONE, 0 * ONE, 0 * ONE),), p, (ONE,))
+    least = 3 * (high * max(a / b for a, b in zip(lift, p, strict=True))) ** 2
+    for share, holds in ((1 + ONE / 10**9, True), (1 - ONE / 10**9, False)):
+        with nullcontext() if holds else refused("do not prove"):
+            products(least * share, [], [], lift).gain(statement, gain, [0] * 3)
+
+
 @pytest.mark.parametrize("kind", ["ratios", "levels", "lift"])
 def test_the_surplus_is_the_least_where_all_entries_are_one(kind: str) -> None:
     """With epsilon 0 every column is a multiple of (1, .., 1), where no step loses anything.

@@ -134,12 +134,19 @@ def test_rays_found_by_local_search_are_nearly_the_best(notion: Notion) -> None:
 
 @pytest.mark.parametrize("utility", [md.L2Risk(), md.TVRisk()])
 @pytest.mark.parametrize(
-    "notion",
-    [md.LDP("0.001"), md.LIP("0.002"), md.MetricPrivacy("0.001", "absolute"), md.LDP(5)],
+    ("notion", "counts"),
+    [
+        (md.LDP("0.001"), [1, 2, 3, 4, 5]),
+        (md.LIP("0.002"), [1, 2, 3, 4, 5]),
+        (md.MetricPrivacy("0.001", "absolute"), [1, 2, 3, 4, 5]),
+        (md.LDP(5), [1, 2, 3, 4, 5]),
+        (md.PML("0.009"), [1, 2, 3, 4, 10**8]),
+        (md.PML("0.5"), [1, 2, 3, 4, 5]),
+    ],
 )
-def test_products_are_close_at_small_budgets_too(notion: Notion, utility: EstimationRisk) -> None:
-    """The information matrix is nearly that of a constant report; bounds have the risk's unit."""
-    problem = md.Problem(range(5), notion, utility, prior=md.Prior.from_counts([1, 2, 3, 4, 5]))
+def test_products_are_close(notion: Notion, counts: list[int], utility: EstimationRisk) -> None:
+    """Where reports say little, and where an input is rare; bounds have the risk's unit."""
+    problem = md.Problem(range(5), notion, utility, prior=md.Prior.from_counts(counts))
     best, prior = md.design(problem), problem.prior.array
     bound, proof = product_bound(problem, utility, best.channel.matrix, prior, Limits())
     exact = proof(problem).bound(problem.compiled.statement)
