@@ -10,7 +10,7 @@ from itertools import pairwise, product
 from numbers import Number
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mechdesign.errors import InputError, did_you_mean, listed, shown
+from mechdesign.errors import InputError, did_you_mean, listed, shown, shown_kind
 from mechdesign.exact import Exact, as_fraction, fraction_text, is_whole, whole_number
 from mechdesign.geography.points import (
     HAVERSINE,
@@ -278,6 +278,17 @@ class Domain:
             raise InputError(key, f"labels of the domain ({self.listed()})", shown(label), hint)
         return self._index[wanted]
 
+    def code(self, record: Any, key: str) -> int:
+        """Return the position of a record; an error does not quote it, since it may be private."""
+        try:
+            return self.index(record, key)
+        except InputError:
+            text = record if isinstance(record, str) else shown(record)
+            kind = "another text" if text is record else shown_kind(type(record))
+            hint = "a label has this text, but another type" if self._same_text(text) else ""
+            given = kind if text.strip() else "an empty one"
+            raise InputError(key, f"labels of the domain ({self.listed()})", given, hint) from None
+
     def _same_text(self, wanted: Label) -> str:
         """Return a hint if a label of another type has the same text."""
         for label in self.labels:
@@ -318,7 +329,7 @@ class Domain:
             if values.ndim == 1 and values.dtype.kind in "iu" and self._is_range():
                 return self._own_codes(values, key)
             values = values.tolist()
-        given = listed(values, key, "a list of labels of the domain")
+        given = listed(values, key, "a list of labels of the domain", quoted=False)
         if self.grid_shape is not None and given and all(map(is_whole, given)):
             return self._own_codes(np.array(given), key)
         try:
@@ -327,7 +338,7 @@ class Domain:
             found = [self._index.get(v) if isinstance(v, Hashable) else None for v in given]
         for n, (value, place) in enumerate(zip(given, found, strict=True)):
             if place is None or value is True or value is False:
-                found[n] = self.index(value, f"{key}[{n}]")
+                found[n] = self.code(value, f"{key}[{n}]")
         return np.array(found, dtype=np.int64)
 
     def _is_range(self) -> bool:
@@ -341,7 +352,7 @@ class Domain:
 
         if values.size and (values.min() < 0 or values.max() >= len(self)):
             n = int(np.argmax((values < 0) | (values >= len(self))))
-            self.index(int(values[n]), f"{key}[{n}]")
+            self.code(int(values[n]), f"{key}[{n}]")
         return values.astype(np.int64, copy=False)
 
     def read(self, texts: Sequence[str], key: str = "records") -> Int64Array:
@@ -361,7 +372,7 @@ class Domain:
         """
         found = self.find_texts(texts)
         for n in (found < 0).nonzero()[0][:1].tolist():
-            self.index_of_text(texts[n], f"{key}[{n}]")
+            self.code(texts[n], f"{key}[{n}]")
         return found
 
     def find_text(self, text: str) -> int | None:
@@ -444,10 +455,9 @@ class Domain:
             If it is not in the domain, or two labels have the same text.
         """
         place = self.find_text(text)
-        if place is None and not quoted:
-            given = "another text" if text.strip() else "an empty one"
-            raise InputError(key, f"labels of the domain ({self.listed()})", given)
-        return self.index(text, key) if place is None else place
+        if place is None:
+            return self.index(text, key) if quoted else self.code(text, key)
+        return place
 
     def _text_index(self) -> dict[str, int]:
         if self._by_text is None:

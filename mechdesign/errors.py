@@ -147,11 +147,14 @@ def shown_kind(value: Any) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
-def listed(values: Any, key: str, expected: str) -> list[Any]:
-    """Return the entries of an iterable that is neither text, nor a dict, nor a class."""
+def listed(values: Any, key: str, expected: str, *, quoted: bool = True) -> list[Any]:
+    """Return the entries of an iterable that is neither text, nor a dict, nor a class.
+
+    An error quotes the value unless it may be private.
+    """
     no_list = isinstance(values, str | bytes | Mapping | type) or getattr(values, "ndim", 1) == 0
     if no_list or not isinstance(values, Iterable):
-        raise InputError(key, expected, shown(values))
+        raise InputError(key, expected, shown(values) if quoted else shown_kind(type(values)))
     return list(values)
 
 

@@ -178,8 +178,8 @@ class Prior:
         Prior('yes': 1/3, 'no': 2/3)
         """
         domain = Domain.of(domain)
-        records = listed(values, "values", "a list of labels of the domain")
-        found = Counter(domain.index(v, f"record {row}") for row, v in enumerate(records, 1))
+        records = listed(values, "values", "a list of labels of the domain", quoted=False)
+        found = Counter(domain.code(v, f"record {row}") for row, v in enumerate(records, 1))
         counts = {label: found[x] for x, label in enumerate(domain)}
         return cls.from_counts(counts, smoothing)
 

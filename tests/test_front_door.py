@@ -41,7 +41,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "numerators: expected integers, given 0.5; Channel.from_matrix takes probabilities": (
         lambda: Channel([[0.5, 0.5]])
     ),
-    f"records[0]: {LABELS} (0, 1), given '0'; the number 0 is one, the text '0' is not": (
+    f"records[0]: {LABELS} (0, 1), given another text; a label has this text, but another type": (
         lambda: Domain([0, 1]).codes(["0"])
     ),
     f"label: {LABELS} ('0', '1'), given 1; the text '1' is one, the number 1 is not": (
@@ -141,6 +141,32 @@ def test_junk_ends_in_one_line(name: str) -> None:
 @given(a=junk, b=junk)
 def test_two_values_of_junk_end_in_one_line(name: str, a: Any, b: Any) -> None:
     check(lambda: TWO[name](a, b))
+
+
+LINE = md.continuous.ContinuousChannel([0, 9], "linear", [0, 9], WARNER)
+CORNERS = Channel.from_matrix([["3/4", "1/4"]] * 2 + [["1/4", "3/4"]] * 2)
+PLANE = md.continuous.ContinuousChannel([(0, 0), (9, 9)], "linear", [[0, 9]] * 2, CORNERS)
+COLLECTING: dict[str, Callable[[Any], Any]] = {
+    "channel": WARNER.privatize,
+    "mechanism": md.mechanisms.GeneralizedRandomizedResponse(range(3), 1).privatize,
+    "grid": md.mechanisms.GeneralizedRandomizedResponse(Domain.grid(2, 2), 1).privatize,
+    "interval": LINE.privatize,
+    "box": PLANE.privatize,
+    "column": lambda v: md.privatize(v, WARNER),
+    "categories": lambda v: md.collection.privatize_each(v, 1, PROBLEM),
+    "numbers": lambda v: md.collection.collect_numbers(v, 1, 0, 9),
+    "transformer": md.collection.ChannelTransformer(WARNER).fit([["yes"], ["no"]]).transform,
+    "prior": lambda v: Prior.from_data(v, WARNER.inputs),
+}
+
+
+@pytest.mark.parametrize("secret", ["S3971", 3971, 3971.5, -3971, "-3971", (0, 3971), [3971]])
+@pytest.mark.parametrize("name", COLLECTING)
+def test_errors_do_not_quote_records(name: str, secret: Any) -> None:
+    """They may be private, also where one stands alone in place of a list."""
+    for records in ([secret], np.array([secret]), secret):
+        message = str(check_refused("", COLLECTING[name], records))
+        assert "3971" not in message
 
 
 def test_a_problem_takes_a_size() -> None:

@@ -89,6 +89,11 @@ def distinct(values: Any, count: int, key: str) -> tuple[list[Fraction], Int64Ar
     return ordered, np.array([order[number] for number in exact], dtype=np.int64)[places]
 
 
+def _records(given: Any, key: str, expected: str) -> Any:
+    """Return records as an array or a list."""
+    return given if isinstance(given, np.ndarray) else listed(given, key, expected, quoted=False)
+
+
 M = TypeVar("M")
 
 
@@ -287,8 +292,7 @@ def privatize_each(
     >>> people.estimate(target="respondents").values.shape
     (3,)
     """
-    expected = "a list of labels of the domain"
-    given = records if isinstance(records, np.ndarray) else listed(records, "records", expected)
+    given = _records(records, "records", "a list of labels of the domain")
     if not len(given):
         raise InputError("records", "at least one record", "none")
     check_index(records, epsilons, "epsilons")
@@ -555,9 +559,7 @@ def collect_numbers(
     >>> low < 10_400 < high
     True
     """
-    records = (
-        values if isinstance(values, np.ndarray) else listed(values, "values", "a list of numbers")
-    )
+    records = _records(values, "values", "a list of numbers")
     count = len(records)
     for key, given in (("epsilons", epsilons), ("low", low), ("high", high)):
         check_index(values, given, key)

@@ -216,7 +216,8 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             else:
                 table = validate_data(self, X, reset=reset, **options)
         except (TypeError, ValueError) as error:
-            raise InputError("X", expected, error) from None
+            first, *_ = str(error).splitlines()  # the others quote entries
+            raise InputError("X", expected, first) from None
         return [_plain(column) for column in table.T]
 
     def _domains(self, columns: list[list[Any]]) -> list[Domain]:

@@ -368,9 +368,12 @@ def _coordinates_of(values: Any, key: str) -> Any:
         if columns.ndim != 2 or columns.shape[1] != 2:
             raise InputError(key, "an array of shape (n, 2)", f"shape {columns.shape}")
         return columns.T
-    points = [
-        pair_of(row, f"{key}[{n}]") for n, row in enumerate(listed(values, key, "a list of points"))
-    ]
+    points = []
+    for n, row in enumerate(listed(values, key, "a list of points", quoted=False)):
+        try:
+            points.append(pair_of(row, f"{key}[{n}]"))
+        except InputError as error:  # without the record
+            raise InputError(error.key, error.expected, "another value") from None
     return list(zip(*points, strict=True)) or [np.empty(0)] * 2
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from mechdesign._typing import FloatArray, Int64Array
 from mechdesign.continuous.domain import End, Interval, end_text, labels_between, read_end
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, choose, listed, shown
+from mechdesign.errors import InputError, choose, listed, shown, shown_kind
 from mechdesign.exact import as_fraction
 from mechdesign.sampling import Source, rational_coin
 
@@ -249,13 +249,13 @@ def doubles_of(values: Any, key: str) -> FloatArray:
             return array.astype(np.float64, copy=False)
     if isinstance(values, set | frozenset):
         raise InputError(key, "a list, in the order of the records", "a set")
-    entries = listed(values, key, "a list of numbers")
+    entries = listed(values, key, "a list of numbers", quoted=False)
     return np.array([_double(value, f"{key}[{n}]") for n, value in enumerate(entries)], dtype=float)
 
 
 def _double(value: Any, key: str) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, kinds.Real | Decimal):
-        raise InputError(key, "a number", shown(value))
+        raise InputError(key, "a number", shown_kind(type(value)))
     try:
         return float(value)
     except OverflowError:
@@ -275,6 +275,7 @@ def within(
     bad = np.isnan(values) if clips else ~((values >= low) & (values <= high) & np.isfinite(values))
     if bad.any():
         n = int(np.argmax(bad))
-        hint = "" if clips or np.isnan(values[n]) else 'outside="clip" takes the nearer end instead'
-        raise InputError(f"{key}[{n}]", f"numbers of {numbers}", shown(float(values[n])), hint)
+        given, hint = "a number outside", 'outside="clip" takes the nearer end instead'
+        given, hint = ("nan", "") if np.isnan(values[n]) else (given, hint)
+        raise InputError(f"{key}[{n}]", f"numbers of {numbers}", given, hint)
     return np.clip(values, low, high) if clips else values

@@ -169,7 +169,7 @@ def _adapter_for(data: Any, mechanisms: Mechanisms) -> Adapter:
     """Return the adapter for data, which must be a column or a table as the mechanisms are."""
     adapter = adapter_of(data)
     if adapter is None:
-        raise InputError("data", "a column or a table of a known kind", shown_kind(data))
+        raise InputError("data", "a column or a table of a known kind", shown_kind(type(data)))
     if adapter.is_column == isinstance(mechanisms, Mapping):
         expected = "one mechanism" if adapter.is_column else "a dict of mechanisms, by column"
         given = "a dict" if adapter.is_column else "one alone"
