@@ -1,7 +1,8 @@
 """The command line: ``mechdesign solve``, ``verify``, ``privatize``, ``estimate`` and more.
 
 Exit status: 0 success; 1 the problem is infeasible, or a certificate or an expectation failed; 2
-invalid input, with one line on standard error; 130 and 143 interrupted and terminated.
+invalid input, with one line on standard error; 129 the terminal was closed; 130 and 143 interrupted
+and terminated.
 """
 
 from __future__ import annotations

@@ -226,17 +226,23 @@ def check_writable(output: str | None, picture: str | None, *sources: str) -> No
         check_picture_name(picture)
 
 
+ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""Signals that end a process: by request, or because its terminal was closed."""
+
+
 @contextlib.contextmanager
 def cleared_when_ended() -> Iterator[None]:
-    """Unwind the block on SIGTERM, so that incomplete files are removed."""
+    """Unwind the block on signals that end the process, so that incomplete files are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    heard = [n for n in ENDING if signal.getsignal(n) is not signal.SIG_IGN]  # as under nohup
+    before = {n: signal.signal(n, lambda number, _: sys.exit(128 + number)) for n in heard}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class FileBar(ProgressBar):

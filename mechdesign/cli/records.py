@@ -27,6 +27,7 @@ from mechdesign.cli.common import (
     warnings_in_a_line,
 )
 from mechdesign.errors import InputError, choose
+from mechdesign.writing.atomic import check_different
 
 if TYPE_CHECKING:
     from mechdesign.collection.records.record_files import ColumnName
@@ -81,6 +82,8 @@ def _privatize(options: argparse.Namespace) -> None:
 
     also = dict(options.also)
     columns = _columns(options, [name for name, _ in options.also])
+    if options.key is not None:
+        check_different(Path(options.key), Path(options.target))
     channels = {name: also.get(name, options.channel) for name in columns}
     with cleared_when_ended(), warnings_in_a_line(), FileBar("privatize") as bar:
         done = privatize_file(

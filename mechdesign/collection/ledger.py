@@ -373,6 +373,7 @@ def add_draw(path: str | os.PathLike[str], mechanism: Drawer, counts: Mapping[st
     with contextlib.suppress(OSError):  # opening it raises the error
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
     with _opened(file) as database, database:  # commits, or rolls back
+        database.execute("PRAGMA synchronous = EXTRA")  # the folder, too, which ends the commit
         database.execute("BEGIN IMMEDIATE")
         if not database.execute("SELECT 1 FROM sqlite_master").fetchone():
             _create(database)

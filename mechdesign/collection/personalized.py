@@ -177,15 +177,13 @@ def draw_groups(
     ``mechanism_at`` returns the mechanism for some indices, and the further attributes of its
     group. Errors give the index of a record among all records.
     """
-    shape = [int(index.max(initial=0)) + 1 for index in indices]
-    keys = np.ravel_multi_index(tuple(indices), shape)
-    stream, order = stream_of(rng), np.argsort(keys, kind="stable")
-    different, starts = np.unique(keys[order], return_index=True)
-    parts = list(zip(different, np.split(order, starts[1:]), strict=False))
+    stream, order = stream_of(rng), np.lexsort(indices[::-1])
+    ends = np.logical_or.reduce([np.diff(index[order]) != 0 for index in indices])
+    parts = np.split(order, np.flatnonzero(ends) + 1)
     groups: list[Group[Any]] = []
-    for key, places in tqdm_bar(progress, parts, desc="privatize", unit="group"):
+    for places in tqdm_bar(progress, parts if len(order) else [], desc="privatize", unit="group"):
         own = records[places] if isinstance(records, np.ndarray) else [records[n] for n in places]
-        mechanism, *others = mechanism_at(*np.unravel_index(key, shape))
+        mechanism, *others = mechanism_at(*(index[places[0]] for index in indices))
         try:
             reports = mechanism.privatize(own, stream, **how)
         except InputError as error:

@@ -64,6 +64,12 @@ def test_groups_cover_all_records_in_order() -> None:
     assert groups([], []) == ()
 
 
+def test_more_groups_than_there_are_integers_of_64_bits() -> None:
+    far = np.array([2**62, 0, 2**62], dtype=np.int64)
+    found = draw_groups(list("abc"), [far] * 3, lambda *_: (Echo(""), Fraction(1)), None, False)
+    assert [one.places.tolist() for one in found] == [[1], [0, 2]]
+
+
 @pytest.mark.parametrize(("key", "of_all"), [("records[{}]", "records[3]"), ("epsilon", "epsilon")])
 def test_errors_name_the_record_of_all(key: str, of_all: str) -> None:
     assert check_refused("", groups, ["a", "b", "c", "bad"], [0, 1, 0, 1], key).key == of_all

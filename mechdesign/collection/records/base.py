@@ -16,7 +16,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -78,7 +78,7 @@ class RecordFile(ABC):
             expected = f"none for {self.kind}: its cells are not separated"
             raise InputError("separator", expected, shown(separator))
         self.file, self._most, self._number = str(path), current().row_bytes, 1
-        self._raw: BinaryIO = sys.stdin.buffer if path == STANDARD else open_plain(path)
+        self._raw = _bytes_of(sys.stdin, "input") if path == STANDARD else open_plain(path)
         self._size = 0 if path == STANDARD else os.fstat(self._raw.fileno()).st_size
         self._bytes: Any = self._raw
         if packed == "gzip":  # which may end in zeros
@@ -278,12 +278,21 @@ def whole_output(target: Path, force: bool) -> Iterator[BinaryIO]:
             yield stream
         return
     place = "temporary files", "room for them on a disk", "TMPDIR names the folder for them"
+    output = _bytes_of(sys.stdout, "output")
     with _as_input_error(*place), tempfile.TemporaryFile() as held:
         yield held
         held.seek(0)
         with _as_input_error("standard output", "a pipe or a file that can be written"):
-            shutil.copyfileobj(held, sys.stdout.buffer)
-            sys.stdout.buffer.flush()
+            shutil.copyfileobj(held, output)
+            output.flush()
+
+
+def _bytes_of(stream: Any, name: str) -> BinaryIO:
+    """Return a standard stream as bytes; it may be closed, or of text alone as in a notebook."""
+    try:
+        return cast(BinaryIO, stream.buffer)
+    except AttributeError:
+        raise InputError(f"standard {name}", "one that is open, for bytes", "another") from None
 
 
 @contextlib.contextmanager

@@ -227,6 +227,25 @@ def test_a_pipe_holds_the_format_that_is_named(form: str, monkeypatch: pytest.Mo
     assert tally_file(TRUE, f"out.{form}", "x").counts.tolist() == [50, 100, 50]
 
 
+@pytest.mark.parametrize("stream", [None, io.StringIO()], ids=["closed", "text"])
+def test_a_standard_stream_without_bytes_is_refused_before_a_draw(
+    stream: io.StringIO | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a notebook, and after ``>&-``."""
+    for name, words in (("output", ("in.csv", "-")), ("input", ("-", "out.csv"))):
+        monkeypatch.setattr(sys, f"std{name[:-3]}", stream)
+        told = f"standard {name}: expected one that is open"
+        check_refused(told, privatize_file, {"x": TRUE}, *words, ledger="ledger.sqlite")
+    assert not Path("ledger.sqlite").exists()
+
+
+def test_the_key_is_no_target(refused: Run) -> None:
+    Path("key.csv").write_bytes(key := b"k" * 32)
+    words = ["privatize", "true.json", "in.csv", "key.csv", "--column", "x", "--force"]
+    assert "this file is also read" in refused(*words, "--key", "key.csv", "--id", "n")
+    assert Path("key.csv").read_bytes() == key
+
+
 def test_several_columns_have_channels_and_are_estimated_together(
     printed: Run, refused: Run
 ) -> None:

@@ -41,10 +41,12 @@ MOST_SECONDS = 120
 
 INTERRUPTIBLE = """\
 import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)
+for name in ("SIGINT", "SIGHUP"):
+    if hasattr(signal, name):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
 os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
-"""Runs Python so that Ctrl-C interrupts it, even where the tests ignore it (``nohup ... &``)."""
+"""Runs Python so that signals end it, even where the tests ignore them (``nohup ... &``)."""
 
 
 @contextlib.contextmanager
@@ -130,11 +132,9 @@ def test_a_killed_process_leaves_no_part_under_the_name(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
-@pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["term", "int"]
-)
+@pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGINT", 130), ("SIGHUP", 129)])
 def test_a_command_that_is_ended_clears_what_it_wrote(
-    number: signal.Signals,
+    name: str,
     status: int,
     folder: Path,
     half_way: Callable[..., subprocess.Popen[str]],
@@ -142,11 +142,11 @@ def test_a_command_that_is_ended_clears_what_it_wrote(
     before = sorted(file.name for file in folder.iterdir())
     process = half_way("out.csv")
     assert len(list(folder.iterdir())) == len(before) + 1
-    process.send_signal(number)
+    process.send_signal(getattr(signal, name))
     output, error = process.communicate()
     assert process.returncode == status
     assert output == ""
-    assert error == ("interrupted\n" if number == signal.SIGINT else "")
+    assert error == ("interrupted\n" if name == "SIGINT" else "")
     assert sorted(file.name for file in folder.iterdir()) == before
     assert (folder / "out.csv").read_text(encoding="utf-8") == OLD
 

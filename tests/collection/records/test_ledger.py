@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import mechdesign as md
+import mechdesign.collection.ledger as ledger
 import mechdesign.writing.atomic as atomic
 from mechdesign.accounting.channel_leakage import leakages
 from mechdesign.accounting.composition import compose
@@ -110,6 +111,22 @@ def test_other_records_are_other_records_and_rows_that_are_dropped_are_none(fold
     first, second, third = read_ledger("ledger.sqlite").draws
     assert first.records == third.records != second.records
     assert b"yes" not in Path("ledger.sqlite").read_bytes()
+
+
+def test_a_draw_is_on_disk_before_its_reports(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    """Level 3 also syncs the folder, without which a loss of power may undo a commit."""
+    levels: list[int] = []
+
+    def read(file: Path, database: sqlite3.Connection) -> Ledger:
+        levels.extend(database.execute("PRAGMA synchronous").fetchone())
+        return original(file, database)
+
+    original = ledger._read
+    monkeypatch.setattr(ledger, "_read", read)
+    add_draw("ledger.sqlite", WARNER, {"yes": 1})
+    assert levels == [3]
 
 
 def test_digests_of_two_ledgers_are_unrelated(folder: Path) -> None:
