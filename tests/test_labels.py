@@ -33,6 +33,7 @@ LOSSES = [[0, 1, 2, 3], [4, 0, 5, 6], [7, 8, 0, "1/3"]]
 BUDGETS = [[0, 1, 2], ["inf", 0, "1/2"], [1.5, 3, 0]]
 DISTANCES = [[0, 1, 3], [1, 0, 2], [3, 2, 0]]
 JOINT = [[0.2, 0.1, 0.02], [0.07, 0.6, 0.01]]
+GIVEN = [["3/4", "1/4"], ["1/7", "6/7"], ["2/3", "1/3"]]
 
 Vector, Matrix = Callable[[list[Any]], Any], Callable[[list[list[Any]], list[Any], list[Any]], Any]
 """Give numbers, in the order of the inputs or of labels for rows and columns, labels."""
@@ -59,8 +60,8 @@ def losing(losses: Any, outputs: Any = None, worst: bool = False) -> Problem:
     return Problem(INPUTS, md.LDP(1), md.Distortion(losses, worst), outputs=outputs)
 
 
-def attribute(joint: Any) -> Any:
-    return md.SensitiveAttributePrivacy(md.LIP(1), md.SensitiveAttribute(["a", "b"], joint=joint))
+def attribute(**law: Any) -> Any:
+    return md.SensitiveAttributePrivacy(md.LIP(1), md.SensitiveAttribute(["a", "b"], **law))
 
 
 PROBLEMS: dict[str, Callable[[Vector, Matrix], Problem]] = {
@@ -73,7 +74,8 @@ PROBLEMS: dict[str, Callable[[Vector, Matrix], Problem]] = {
     "square losses": lambda _, m: losing(m(SQUARE, INPUTS, INPUTS)),
     "budgets": lambda _, m: under(md.ContextAwareLDP(m(BUDGETS, INPUTS, INPUTS))),
     "distances": lambda _, m: under(md.MetricPrivacy(2, m(DISTANCES, INPUTS, INPUTS)).at(1)),
-    "attribute": lambda _, m: under(attribute(m(JOINT, ["a", "b"], INPUTS))),
+    "attribute": lambda _, m: under(attribute(joint=m(JOINT, ["a", "b"], INPUTS))),
+    "attribute by input": lambda _, m: under(attribute(given_input=m(GIVEN, INPUTS, ["a", "b"]))),
     "box": lambda v, _: among(md.BoundedPriorLIP(1, lower=v(LOW), upper=v(HIGH))),
     "ball": lambda v, _: among(md.BoundedPriorLIP(1, center=v(P), radius=0.1)),
     "list": lambda v, _: among(md.BoundedPriorLIP(1, [v(P), v([0.5, 0.25, 0.25])])),

@@ -268,6 +268,7 @@ WRONG: list[tuple[Any, str]] = [
     ([3], r"rows\[0\]: expected a row"),
     ([("r", {}, 1)], r"rows\[0\]: expected a row"),
     ([("", {"a": 1}, 1, {"b": 1})], r"rows\[0\].name: expected text"),
+    ([(3, {"a": 1}, 1, {"b": 1})], r"rows\[0\].name: expected text, given 3"),
     ([ROW, ROW], "the name 'r' occurs twice"),
     ([{"lefft": {"a": 1}}], r"rows\[0\].lefft: .*did you mean 'left'"),
     ([{"left": {"a": 1}, "right": {"b": 1}}], r"rows\[0\].exponent: this key is required"),
@@ -298,13 +299,14 @@ def test_budgets_that_do_not_move_are_refused() -> None:
             self.epsilon, self.bent = epsilon, bent
 
         def rows(self, domain: Domain, prior: Prior | None) -> Iterator[Any]:
-            exponent, weight = self.bent(self.epsilon)
-            yield "r", {"a": 1}, exponent, {"b": weight}
+            for n, (exponent, weight) in enumerate(self.bent(self.epsilon)):
+                yield f"r{n}", {"a": 1}, exponent, {"b": weight}
 
     for bent, message in (
-        (lambda e: (e * e, 1), "an exponent a"),
-        (lambda e: (3 - e, 1), "an exponent a"),
-        (lambda e: (e, 1 + e), "a coefficient of r changes with epsilon"),
+        (lambda e: [(e * e, 1)], "an exponent a"),
+        (lambda e: [(3 - e, 1)], "an exponent a"),
+        (lambda e: [(e, 1 + e)], "a coefficient of r0 changes with epsilon"),
+        (lambda e: [(e, 1)] * (1 + (e > 2)), "the number of rows changes with epsilon"),
     ):
         with pytest.raises(md.InputError, match=message):
             Problem(["a", "b"], Bent(1, bent), HammingLoss())

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, Domain, Prior
+from mechdesign import Channel, ContextAwareLDP, Domain, Prior
 from mechdesign.files.templates import template
 from mechdesign.kernel.generators import Lift, Listed
 from mechdesign.notions import NOTIONS, Cone, Notion, restored
@@ -94,6 +94,21 @@ def test_a_sum_on_each_side() -> None:
     assert abs(numerators / WHOLE - near).max() < 1e-6
     assert rows.violation([1, 0, 0, 0]) == "r"
     assert rows.leakage(Channel.from_matrix([["1/2", "1/2"]] * 4)) == 0
+
+
+def test_a_sum_beside_a_tie() -> None:
+    """q_0 + q_1 = 2 q_2 in one notion and q_0 = q_3 in another leave two free entries of four."""
+    left, right = {0: Fraction(1), 1: Fraction(1)}, {2: Fraction(2)}
+    rows = Family([Row("r", left, Fraction(0), right)], 4, Fraction(0))
+    tied = [[0 if {x, z} == {0, 3} else "inf" for z in range(4)] for x in range(4)]
+    cone = Cone([rows, ContextAwareLDP(tied).family(Domain(range(4)))])
+    basis = cone.flat_basis()
+    assert basis is not None
+    assert np.linalg.matrix_rank(np.array(basis, dtype=float)) == len(basis[0]) == 2
+    channel = np.array([[0.2, 0.8], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]])
+    numerators, _ = repair(cone, channel + 1e-9)
+    assert cone.all_hold(numerators)
+    assert abs(numerators / WHOLE - channel).max() < 1e-6
 
 
 def test_tiny_coefficients_are_compared_exactly() -> None:
