@@ -76,6 +76,7 @@ TRUSTED = {"__init__.py", "schema.py"}
 EXCUSES = """
 counts or limits work only
     certificate.py Certificate.bound: program.nodes or () -> ()
+    certificate.py Steps.take: self.spent > self.allowed -> self.spent >= self.allowed
     laws/design.py _Moves.__init__: 1 -> 2
     laws/design.py _Moves.__init__: 2 -> 1
     laws/design.py _Moves.__init__: points == 1 -> points != 1
@@ -96,6 +97,7 @@ both sides are the same where they are equal, or by the terms that are 0
     generators/base.py Block.entries: 1 -> 2
     generators/ratio.py Constant.groups: len(block) > 1 -> len(block) >= 1
     generators/ratio.py Matrix.groups: a >= 0 -> a > 0
+    generators/ratio.py Matrix.groups: unit // a.denominator -> -(-unit // a.denominator)
     limits.py Gauge._excess: v > 0 -> v >= 0
     limits.py Gauge.most: self.limit >= 0 -> self.limit > 0
     linearizations/boxes.py _Shrink._narrow: share * high[x] >> GRI... -> share * high[x] >> GRI...
@@ -111,11 +113,13 @@ both sides are the same where they are equal, or by the terms that are 0
     statement.py _implied: a > 0 -> a >= 0
     statement.py _implied: b > 0 -> b >= 0
 meets a limit exactly by chance
+    claims.py same_reading: abs(number(claimed) - wanted... -> ...anted) < max(off, LEAST_FLOAT)
     laws/ratios.py projective_geometry_response: 2 <= field <= MOST_F... -> 2 <= field < MOST_FI...
     limits.py Information.holds: ... <= self.limit * whole -> ... < self.limit * whole
     rounding/laws.py NumberLaw.means: whole.low > LEAST_MASS -> whole.low >= LEAST_MASS
 any order, start or number of steps is safe: it decides how close a bound is
     generators/ratio.py Constant.groups: self.exponent >= 0 and high -> high
+    generators/ratio.py Matrix.groups: a > 0 -> a >= 0
     generators/ratio.py Ratio.test.test: top * least[place] -> least[place]
     laws/design.py _Moves._window: 1 -> 2
     laws/design.py _Moves._window: 2 * m -> 2
@@ -133,6 +137,7 @@ any order, start or number of steps is safe: it decides how close a bound is
     rounding/bound.py _absolute: min -> max
     rounding/bound.py program: max -> min
 more digits, or a unit of error more; what it must not exceed has tests of its own
+    gains.py Entropy.split: True -> False
     generators/base.py ListedRow.net: 160 -> 320
     generators/lift.py Ball.largest.largest: 0 -> 1
     oracles/linear.py _level: a // b -> -(-a // b)

@@ -9,6 +9,7 @@ from math import dist, exp
 from operator import mul
 from typing import Any
 
+import mpmath
 import pytest
 
 from mechdesign.kernel.arithmetic import UNIT
@@ -78,6 +79,29 @@ def test_a_test_is_that_of_all_rows(part: Generator) -> None:
             assert sum(v * q[x] for x, v in net.items()) > 0
         answers.add(any(broken))
     assert answers == {True, False}
+
+
+@pytest.mark.parametrize("part", GENERATORS)
+def test_a_column_that_breaks_a_row_by_any_amount_is_refused(part: Generator) -> None:
+    """One entry is moved until the row is broken by 2**-300 of it, far less than e**a is known."""
+    rng, test, found = random.Random(1), part.test(K), 0
+    for key in part.keys(K):
+        row = part.row(key, K, up=False)
+        with mpmath.workprec(900):
+            grown = mpmath.exp(mpmath.mpf(row.exponent.numerator) / row.exponent.denominator)
+            slope = dict.fromkeys(range(K), mpmath.mpf(0))
+            for side, factor in ((row.left, mpmath.mpf(1)), (row.right, -grown)):
+                for x, v in side:
+                    slope[x] += factor * v.numerator / v.denominator
+            x = max(slope, key=lambda z: abs(slope[z]))
+            for _ in range(20):
+                q = [rng.randrange(1 << 500, 9 << 500) for _ in range(K)]
+                edge = -sum(slope[z] * q[z] for z in range(K) if z != x) / slope[x]
+                q[x] = int(edge) + (1 if slope[x] > 0 else -1) * (int(edge) >> 300)
+                if q[x] > 0:
+                    found += 1
+                    assert test(q) is not None
+    assert found
 
 
 @pytest.mark.parametrize("part", GENERATORS)
@@ -188,11 +212,13 @@ def test_exponents_are_multiplied_and_moved(part: Generator) -> None:
     ("priors", "members"),
     [
         (Ball(P, HALF), [P, tuple(Fraction(1, 4) for _ in P)]),
+        (Ball(P, ZERO), [P]),
         (Box((Fraction(0),) * K, (HALF,) * K), [P, (HALF, HALF, Fraction(0), Fraction(0))]),
     ],
 )
 def test_a_set_of_priors_asks_no_less_than_its_members(priors: Any, members: Any) -> None:
     rng, test = random.Random(2), Lift(HALF, HALF, priors).test(K)
+    priors.check(K)
     assert all(priors.has(p) for p in members)
     listed = Lift(HALF, HALF, Listed(tuple(members))).test(K)
     for _ in range(300):

@@ -290,17 +290,25 @@ def test_invalid_rows_are_refused_in_one_line(rows: Any, message: str) -> None:
     check_refused(message, lambda: Problem(["a", "b"], md.LinearNotion(rows), HammingLoss()))
 
 
+class Bent(md.LinearNotion):
+    """Rows whose exponents and weights are any function of the budget."""
+
+    def __init__(self, epsilon: float, bent: Callable[[Any], Any]) -> None:
+        self.epsilon, self.bent = epsilon, bent
+
+    def rows(self, domain: Domain, prior: Prior | None) -> Iterator[Any]:
+        for n, (exponent, weight) in enumerate(self.bent(self.epsilon)):
+            yield f"r{n}", {"a": 1}, exponent, {"b": weight}
+
+
+def test_a_row_may_be_fixed_beside_one_that_moves() -> None:
+    notion = Bent(1, lambda e: [(2 * e, 1), (0.5, 1)])
+    assert [row.exponent for row in notion.at(3).family(Domain(["a", "b"])).rows()] == [6, 0.5]
+
+
 def test_budgets_that_do_not_move_are_refused() -> None:
     with pytest.raises(md.InputError, match="no exponent grows with epsilon"):
         Problem(["a", "b"], md.LinearNotion([ROW], epsilon=1), HammingLoss())
-
-    class Bent(md.LinearNotion):
-        def __init__(self, epsilon: float, bent: Callable[[Any], Any]) -> None:
-            self.epsilon, self.bent = epsilon, bent
-
-        def rows(self, domain: Domain, prior: Prior | None) -> Iterator[Any]:
-            for n, (exponent, weight) in enumerate(self.bent(self.epsilon)):
-                yield f"r{n}", {"a": 1}, exponent, {"b": weight}
 
     for bent, message in (
         (lambda e: [(e * e, 1)], "an exponent a"),

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -393,6 +393,7 @@ INVALID: list[tuple[Callable[[], object], str]] = [
             SensitiveAttributePrivacy(LDP(1), SECRET),
         )
     ),
+    (lambda: SensitiveAttributePrivacy(cast(Any, 1), SECRET), "notion: .* a notion about single"),
     (lambda: about(HighLowLDP(1, [0]), HammingLoss()), r"privacy.sensitive: .*'ill', 'well'"),
     (lambda: about(md.AsymmetricLift(1, 1), HammingLoss()).at(1), "one notion with an epsilon"),
     (
