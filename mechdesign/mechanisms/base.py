@@ -385,10 +385,10 @@ def informative(notion: N, kind: type[N]) -> N:
     return notion
 
 
-def held_mass(epsilon: Fraction, on: int, off: int, step: int = 1) -> int:
+def held_mass(epsilon: Fraction, on: int, off: int) -> int:
     """Return the largest total mass of ``on`` outputs against ``off`` others.
 
-    That is the largest multiple h of ``step`` with h / on <= e**epsilon (2**62 - h) / off.
+    That is the largest integer h with h / on <= e**epsilon (2**62 - h) / off.
 
     Examples
     --------
@@ -396,5 +396,4 @@ def held_mass(epsilon: Fraction, on: int, off: int, step: int = 1) -> int:
     True
     """
     odds = exp_lower(epsilon) * on
-    exact = odds * WHOLE / (odds + off)
-    return int(exact) // step * step
+    return int(odds * WHOLE / (odds + off))

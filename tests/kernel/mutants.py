@@ -120,6 +120,8 @@ meets a limit exactly by chance
 any order, start or number of steps is safe: it decides how close a bound is
     generators/ratio.py Constant.groups: self.exponent >= 0 and high -> high
     generators/ratio.py Matrix.groups: a > 0 -> a >= 0
+    generators/ratio.py Matrix.groups: b < inf -> b <= inf
+    generators/ratio.py _near: max -> min
     generators/ratio.py Ratio.test.test: top * least[place] -> least[place]
     laws/design.py _Moves._window: 1 -> 2
     laws/design.py _Moves._window: 2 * m -> 2

@@ -117,7 +117,7 @@ class Matrix(Kind):
             row[x] = inf
         least = min((a for row in rows for a in row if a > 0), default=inf)
         for x, row in enumerate(rows):
-            room = max((a for a in row if a < inf), default=0) - least
+            room = max((b for b in row if b < inf), default=0) - least
             short = [z for z in range(k) if 0 < row[z] <= room]
             steps = [(row[z], rows[z]) for z in nsmallest(NEAR, short, key=row.__getitem__)]
             members: dict[float, list[int]] = {}
