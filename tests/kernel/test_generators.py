@@ -242,17 +242,41 @@ def test_distances_on_a_line_are_exact_and_roots_are_rounded_as_asked() -> None:
         assert Distance(unit, "euclidean", plane).at(1, 1, up=True) is None
 
 
-def test_points_of_a_distance_are_one_for_each_input_and_alike() -> None:
-    line, plane = ((ONE,), (HALF,)), ((ONE, ONE), (HALF, ONE))
-    Distance(ONE, "absolute", line).check(2)
-    Distance(ONE, "euclidean", plane).check(2)
-    for found, words in (
-        (Distance(ONE, "absolute", line), "a point for each input"),
-        (Distance(ONE, "euclidean", (line[0], plane[0], line[1])), "differ in dimension"),
-        (Distance(ONE, "absolute", (*plane, plane[0])), "absolute distance of numbers"),
-    ):
-        with refused(words):
-            found.check(3)
+LOW, HIGH = (ZERO,) * 3, (HALF, HALF, ONE)
+SPACE = ((ONE, ONE), (HALF, ONE), (HALF, HALF))
+UNFIT: list[tuple[Any, str]] = [
+    (Distance(ONE, "absolute", LINE[:2]), "a point for each input"),
+    (Distance(ONE, "euclidean", (LINE[0], *SPACE[:2])), "differ in dimension"),
+    (Distance(ONE, "absolute", SPACE), "absolute distance of numbers"),
+    (Constant(ONE, (0, 1)), "a block for each input"),
+    (Constant(ONE, None, (3,)), "a protected input does not exist"),
+    (Matrix(((ONE,) * 3,) * 2), "expected a 3 x 3 matrix"),
+    (Matrix(((ONE,) * 3, (ONE,) * 2, (ONE,) * 3)), "expected a 3 x 3 matrix"),
+    (Ratio(Constant(ONE), (HALF, HALF)), "a prior without zeros"),
+    (Ratio(Constant(ONE), (HALF, HALF, ZERO)), "a prior without zeros"),
+    (Listed(()), "at least one prior"),
+    (Listed(((HALF, HALF, ZERO), (HALF, HALF, HALF))), "a distribution on the inputs"),
+    (Ball((HALF, HALF), ONE), "a distribution on the inputs"),
+    (Ball((HALF, ONE, -HALF), ONE), "a distribution on the inputs"),
+    (Ball((HALF, HALF, ZERO), -HALF), "a radius >= 0"),
+    (Box(LOW[:2], HIGH), "two bounds for each input"),
+    (Box((-ONE, ZERO, ZERO), HIGH), "no prior is in the box"),
+    (Box((ONE, ZERO, ZERO), HIGH), "no prior is in the box"),
+    (Box((HALF, HALF, HALF), (ONE,) * 3), "no prior is in the box"),
+    (Box(LOW, (HALF, HALF / 2, ZERO)), "no prior is in the box"),
+    (Rows((ListedRow(((0, ONE), (0, ONE)), ONE, ((1, ONE),)),)), "a duplicate input"),
+    (Rows((ListedRow(((0, ONE),), ONE, ((3, ONE),)),)), "its input does not exist"),
+    (Rows((ListedRow(((0, ONE),), ONE, ((1, -ONE),)),)), "a coefficient is below 0"),
+    (Latent((P[:3], P), Ratio(Constant(ONE))), "a distribution of the inputs"),
+    (Latent((P[:3], (ONE, ONE, -ONE)), Ratio(Constant(ONE))), "a distribution of the inputs"),
+    (Latent((P[:3], P[:3]), Ratio(Constant(ONE, (0, 1, 2)))), "a block for each input"),
+]
+
+
+@pytest.mark.parametrize(("part", "words"), UNFIT)
+def test_what_does_not_fit_three_inputs_is_refused(part: Any, words: str) -> None:
+    with refused(words):
+        part.check(3)
 
 
 def test_of_several_lifts_the_closest_bounds_count() -> None:
