@@ -139,13 +139,14 @@ class Unbiased:
         """Return the mean over the groups of the squares of the expected scores."""
         if self._columns is None and len(self.groups) == 1:
             return mean**2
-        rows, found, start = np.eye(len(mean)) if weights is None else weights, 0 * mean, 0
+        found, start = 0 * mean, 0
         if self._columns is None:
             for group in self.groups:
-                found += group.share * (rows @ (group.weights * self.values)) ** 2
+                own = group.weights * self.values
+                found += group.share * (own if weights is None else weights @ own) ** 2
             return found
-        scores = self._columns.scores(rows)  # the estimate is the mean of a score over all groups
-        for share, Q in self._strata:
+        scores = self._columns.scores(np.eye(len(mean)) if weights is None else weights)
+        for share, Q in self._strata:  # the estimate is the mean of a score over all groups
             block = scores[:, start : start + Q.shape[1]]
             found += share * (block @ (self.values @ Q)) ** 2
             start += Q.shape[1]

@@ -110,6 +110,31 @@ def test_the_stated_variance_of_one_group_is_unbiased(source: Any, n: int) -> No
     assert np.isnan(stated).all() if n == 1 else stated == pytest.approx(exact, abs=CLOSE)
 
 
+@pytest.mark.parametrize("sources", [[SHARP, BLUNT], [GRR, HADAMARD], [HADAMARD, SHARP]])
+def test_the_stated_variance_of_groups_is_exact_for_reports_in_proportion(
+    sources: list[Any],
+) -> None:
+    sizes, many = [1, 2], 10**8
+    _, variance, _ = moments(sources, sizes, TRUTH)
+    laws = [
+        (TRUTH @ matrix(source) * n * many).round()
+        for source, n in zip(sources, sizes, strict=True)
+    ]
+    tallies = [Tally.of(law.astype(np.int64)) for law in laws]
+    found = estimate_groups(list(zip(sources, tallies, strict=True)))
+    assert found.standard_errors**2 * many == pytest.approx(variance, rel=1e-6)
+    assert found.deviation(np.eye(3)) == pytest.approx(found.standard_errors, rel=1e-6)
+
+
+def test_groups_of_many_inputs_need_memory_in_proportion() -> None:
+    """A matrix of all pairs of inputs would take 80 GB."""
+    k = 100_000
+    made = [SubsetSelection(k, epsilon, size=2) for epsilon in (8, 9)]
+    reports = [m.privatize(np.arange(100) % 7, 3) for m in made]
+    found = estimate_groups(list(zip(made, reports, strict=True)), check=False)
+    assert found.standard_errors.shape == (k,)
+
+
 def test_at_the_reference_channels_reach_the_bound_of_all_their_information() -> None:
     """n Cov is at least the inverse of the Fisher information on the simplex, by Cramer and Rao."""
     prior, sizes = Prior([0.5, 0.3, 0.2]), [2, 1]

@@ -81,6 +81,7 @@ counts or limits work only
     laws/design.py _Moves.__init__: 2 -> 1
     laws/design.py _Moves.__init__: points == 1 -> points != 1
     laws/design.py _Moves.__init__: row + r + 1 -> 1
+    laws/design.py _Moves.__init__: row + r + 1 -> row + r
     laws/design.py _Moves.__init__: row + r -> r
     objectives.py Losses: True -> False
     oracles/simplicial.py Simplicial.__call__: 2 -> 1
@@ -124,6 +125,8 @@ any order, start or number of steps is safe: it decides how close a bound is
     generators/ratio.py _near: max -> min
     generators/ratio.py Ratio.test.test: top * least[place] -> least[place]
     laws/design.py _Moves._window: 1 -> 2
+    laws/design.py _Moves._window: 2 -> 1
+    laws/design.py _Moves._window: 1 + min([max(self._sides)... -> min([max(self._sides) - 2, *around])
     laws/design.py _Moves._window: 2 * m -> 2
     laws/design.py _Moves._window: sum(self._points) * largest... -> ...lace] * worst << 20 < least
     laws/design.py loss_of_noise: moves.loss(prior) if few el... -> _loss_by_runs(noise, _losse...
