@@ -178,10 +178,8 @@ def prior_mismatch(channel: Channel, assumed: Prior, true: Prior) -> PriorMismat
 def _on_the_same(p: Prior, q: Prior) -> tuple[Prior, Prior]:
     """Return both priors in one order of labels."""
     p, q = as_prior(p), as_prior(q)
-    labels = p.labels or q.labels
-    if labels is not None:
-        inputs = Domain(labels)
-        return p.aligned(inputs), q.aligned(inputs)
+    if p.labels is not None and q.labels is not None:
+        return p, q.aligned(Domain(p.labels))
     if len(p) != len(q):
         raise InputError("prior", f"{len(p)} probabilities, as in the other", len(q))
     return p, q

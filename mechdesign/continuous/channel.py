@@ -243,7 +243,7 @@ class ContinuousChannel(ReportSource, Tabular):
         axes = tuple(tuple(t for t in axis if isinstance(t, Fraction)) for axis in self.axes)
         if self.kind != Cells.kind:
             return self._with(law, axes).prior
-        if len(axes) == 1 and not axes[0]:
+        if not axes[0]:
             return [Fraction(1)]
         (*rest, last), ends = axes[0], self.axes[0]
         short = not rest  # one edge between two half-lines: another one is added and removed

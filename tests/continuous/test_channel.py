@@ -324,6 +324,8 @@ def test_mass_beyond_the_nodes_belongs_to_the_last_node() -> None:
     nodes = md.Channel.from_matrix(np.eye(2))
     channel = continuous("cells", [-math.inf, 0, math.inf], nodes)
     assert list(channel.node_prior(md.Samples([-5, -1, 3]))) == [Fraction(2, 3), Fraction(1, 3)]
+    channel = continuous("cells", [-math.inf, math.inf], md.Channel.from_matrix([[1]]))
+    assert list(channel.node_prior(md.NamedLaw("normal"))) == [1]
 
 
 def test_a_channel_is_what_it_is_made_from() -> None:

@@ -111,6 +111,17 @@ def test_a_kernel_estimate_is_a_mixture_of_uniform_laws(
     assert sum(row[0] for row in found.rows) == 1
 
 
+def test_the_bandwidth_of_a_kernel_estimate_is_silverman_s_for_uniform_kernels() -> None:
+    """0.9 sqrt(3) min(deviation, quartile range / 1.34) n**-1/5."""
+    values = [0, 1, 2, 3, 4, 5, 6, 27]
+    narrow = float(scipy.stats.iqr(values)) / 1.34
+    assert narrow < np.std(values)
+    one, many = md.KDE(values), md.KDE(values * 32)
+    assert float(one.bandwidth) == pytest.approx(0.9 * math.sqrt(3) * narrow * 8**-0.2, rel=1e-3)
+    assert many.bandwidth == pytest.approx(float(one.bandwidth) / 2, rel=1e-3)
+    assert md.KDE([0] * 7 + [8]).bandwidth > 0  # the quartiles are equal
+
+
 def test_histograms_are_integrated_exactly() -> None:
     law = md.Histogram([0, 1, 3], [0.25, 0.75])
     (mass, first, _), (other, second, _) = CellMoments(law, [Fraction(n) for n in (-1, 2, 3)]).rows
@@ -166,5 +177,10 @@ def test_known_laws_are_stated_by_name_and_others_by_moments() -> None:
         stated = law.stated(UNIT, AXES)
         assert (stated is law.measure) == (name != "samples")
         assert stated.moments(AXES, UNIT.ends) == law.moments(UNIT, AXES)
+    samples, axes = md.Samples([-3, "1/2", 4]), ((Fraction(0), Fraction(1)),)
+    for ends in ((-INF, INF), (-3, INF), (-3, 4)):
+        line = md.Interval(*ends)
+        stated = samples.stated(line, axes)
+        assert stated.moments(axes, line.ends) == samples.moments(line, axes)
     mixed = md.ProductLaw(BETA, md.Samples([0, 1]))
     assert mixed.stated(UNIT, AXES).kind == "moments"
