@@ -126,7 +126,7 @@ any order, start or number of steps is safe: it decides how close a bound is
     generators/ratio.py Ratio.test.test: top * least[place] -> least[place]
     laws/design.py _Moves._window: 1 -> 2
     laws/design.py _Moves._window: 2 -> 1
-    laws/design.py _Moves._window: 1 + min([max(self._sides)... -> min([max(self._sides) - 2, *around])
+    laws/design.py _Moves._window: 1 + min([max(self._sides)... -> min([max(self._sides)...
     laws/design.py _Moves._window: 2 * m -> 2
     laws/design.py _Moves._window: sum(self._points) * largest... -> ...lace] * worst << 20 < least
     laws/design.py loss_of_noise: moves.loss(prior) if few el... -> _loss_by_runs(noise, _losse...

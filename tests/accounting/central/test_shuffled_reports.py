@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache, partial
 from itertools import combinations_with_replacement, permutations
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -370,9 +371,20 @@ def test_what_is_enough_keeps_the_budget_and_what_is_not_does_not(
     assert told(member(enough), 500, DELTA).at_least <= 0.3
     assert told(member(too_much), 500, DELTA).at_least >= 0.3 * (1 - 1e-5)
     assert find(most="0.5") == (0.5, math.inf)
-    last = (enough + too_much) / 2  # neither kept nor exceeded, or known to be one of them
-    unknown = find(most=last).too_much
-    assert unknown == math.inf or told(member(last), 500, DELTA).at_least >= 0.3 * (1 - 1e-5)
+
+
+def test_a_budget_is_too_much_only_where_that_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounds that keep the central budget up to 1, and exceed it from 2 on."""
+
+    def bounds(local: float, **_: bool) -> Any:
+        found = SimpleNamespace(is_within=lambda _: local <= 1, exceeds=lambda _: local >= 2)
+        return lambda *_: found
+
+    monkeypatch.setattr("mechdesign.accounting.central.central.view", bounds)
+    find = partial(largest_local_budget, 500, "0.3", DELTA)
+    assert find(most=3) == pytest.approx((1, 2), abs=1e-3)
+    assert find(most="1.5") == (pytest.approx(1, abs=1e-3), math.inf)
+    assert find(most=1) == (1, math.inf)
 
 
 def test_any_channel_needs_more_than_one() -> None:
