@@ -464,7 +464,10 @@ class Channel(ReportSource, Tabular):
 def as_channel(given: Any, key: str = "channel") -> Channel:
     """Return a channel unchanged, or raise InputError."""
     if not isinstance(given, Channel):
-        hint = "Channel.from_matrix makes one of probabilities"
+        ways = (name for name in ("channel", "dense", "nodes") if hasattr(given, name))
+        way = next(ways, "")
+        call = "()" * (way == "dense")
+        hint = f"pass its .{way}{call}" if way else "Channel.from_matrix makes one of probabilities"
         raise InputError(key, "a Channel", shown_kind(given), hint)
     return given
 

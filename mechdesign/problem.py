@@ -418,9 +418,11 @@ class Problem:
 
 def notions_at(privacy: tuple[Notion, ...], epsilon: Any) -> tuple[Notion, ...]:
     """Return the notions of a problem with another budget."""
-    if sum(notion.has_epsilon for notion in privacy) != 1:
+    count = sum(notion.has_epsilon for notion in privacy)
+    if count != 1:
         names = ", ".join(notion.name for notion in privacy)
-        raise InputError("privacy", "exactly one notion with an epsilon", names)
+        hint = "" if count else "design a problem for each of its budgets"
+        raise InputError("privacy", "exactly one notion with an epsilon", names, hint)
     return tuple(notion.at(epsilon) if notion.has_epsilon else notion for notion in privacy)
 
 

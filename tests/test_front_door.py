@@ -37,6 +37,18 @@ WRONG: dict[str, Callable[[], Any]] = {
     "channel: expected a Channel, given a list; Channel.from_matrix makes one of probabilities": (
         lambda: md.LDP(1).leakage([[1, 0], [0, 1]])
     ),
+    "channel: expected a Channel, given a Solution; pass its .channel": (
+        lambda: md.accounting.tightest_matrix(md.design(PROBLEM))
+    ),
+    "channels[0]: expected a Channel, given a SubsetSelection; pass its .dense()": (
+        lambda: md.accounting.compose([md.mechanisms.SubsetSelection(3, 1)])
+    ),
+    "channel: expected a ContinuousChannel, given a Solution; pass its .channel": (
+        lambda: md.plots.plot_kernel(md.design(PROBLEM))
+    ),
+    "channel: expected a ContinuousChannel, given a Channel; plot_channel draws a matrix": (
+        lambda: md.plots.plot_reports(md.design(PROBLEM).channel, (1, 1))
+    ),
     "bits: expected a whole number >= 1, given -1": lambda: Channel([[1]], bits=-1),
     "numerators: expected integers, given 0.5; Channel.from_matrix takes probabilities": (
         lambda: Channel([[0.5, 0.5]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mechdesign.accounting.auditing import AuditResult, audit
 from mechdesign.accounting.central.central import (
     LeastReports,
     LocalBudget,
@@ -76,6 +77,7 @@ from mechdesign.exact.enclosures import Bounds
 
 __all__ = [
     "AggregatedDesign",
+    "AuditResult",
     "Bounds",
     "Capacity",
     "Central",
@@ -103,6 +105,7 @@ __all__ = [
     "after_shuffling",
     "analytic_gaussian_delta",
     "analytic_gaussian_deviation",
+    "audit",
     "capacity",
     "compose",
     "compose_sequence",

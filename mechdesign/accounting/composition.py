@@ -221,10 +221,9 @@ class Composition(Tabular):
         return tuple(tuple(log_above(ratio) for ratio in row) for row in self.ratios)
 
     def _head(self) -> str:
-        return (
-            f"Composition({self.releases} release{'s' * (self.releases > 1)}, {self.inputs} "
-            f"inputs; {self.columns} of {self.outputs} outputs compared)"
-        )
+        compared = f"; {self.columns} of {self.outputs} outputs compared" * bool(self.columns)
+        releases = f"{self.releases} release{'s' * (self.releases > 1)}"
+        return f"Composition({releases}, {self.inputs} inputs{compared})"
 
     def _table(self) -> Table:
         rows = [(r.notion, f"{r.exact:.6f}", f"{r.bound:.6f}", r.source) for r in self.rows]

@@ -186,9 +186,9 @@ class Implied:
     source: str
 
     def __repr__(self) -> str:
-        tight = "not computed" if self.tight is None else f"{self.tight:.6f}"
+        tight = "not computed exactly" if self.tight is None else f"exactly {self.tight:.6f} nats"
         bound = "none" if self.bound is None else f"{self.bound:.6f} ({self.source})"
-        return f"{self.notion!r} implies {self.target}: exactly {tight} nats, bound {bound}"
+        return f"{self.notion!r} implies {self.target}: {tight}, bound {bound}"
 
 
 @dataclass(frozen=True, repr=False)

@@ -222,7 +222,10 @@ def _estimate(options: argparse.Namespace) -> None:
         if len(found) > 1:
             print(f"column {name!r}")
         one.show(options.confidence)
-    print(f"at confidence {options.confidence:g}, the truth is within {margin:.4g} standard errors")
+    errors = [error for one in found.values() for error in one.distribution.standard_errors]
+    if any(map(math.isfinite, errors)) or any(one.average is not None for one in found.values()):
+        confident = f"at confidence {options.confidence:g}"
+        print(f"{confident}, the truth is within {margin:.4g} standard errors")
     if not states_channel(options.source, columns, options.separator, options.form):
         print(
             f"{options.source} does not state the channel of its reports, so a wrong one is not "

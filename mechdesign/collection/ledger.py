@@ -318,8 +318,9 @@ def _opened(file: Path) -> Iterator[sqlite3.Connection]:
         ) as database:
             yield database
     except (OSError, sqlite3.Error) as error:
-        given = getattr(error, "strerror", None) or "a locked or damaged one, or another kind"
-        raise InputError(str(file), "a ledger that can be read and written", given) from None
+        reason = getattr(error, "strerror", None)
+        fault = f"cannot read the ledger: {reason or 'it is locked, damaged, or no ledger'}"
+        raise InputError(str(file), "a ledger", reason or "another file", fault=fault) from None
 
 
 def _read(file: Path, database: sqlite3.Connection) -> Ledger:
@@ -360,12 +361,14 @@ def _create(database: sqlite3.Connection) -> None:
     database.execute("INSERT INTO ledger VALUES (?)", (secrets.token_bytes(KEY_BYTES),))
 
 
-def add_draw(path: str | os.PathLike[str], mechanism: Drawer, counts: Mapping[str, int]) -> None:
+def add_draw(
+    path: str | os.PathLike[str], mechanism: Drawer, counts: Mapping[str, int], column: str = ""
+) -> None:
     """Add a draw to a ledger, created if missing, and sync it to disk.
 
     ``counts`` are the numbers of records of each label. Concurrent processes are serialized. A new
     ledger is readable by its owner only. If it has an earlier draw for the same records, a
-    RepeatedDrawWarning says that the leakages add up.
+    RepeatedDrawWarning names the column, if given, and says that the leakages add up.
     """
     file, reports = Path(path), sum(counts.values())
     if not reports:
@@ -381,10 +384,11 @@ def add_draw(path: str | os.PathLike[str], mechanism: Drawer, counts: Mapping[st
         records = ledger.digest_of(counts)
         before = [draw for draw in ledger.draws if draw.records == records]
         if before:
-            times = f"{len(before)} time{'s' * (len(before) > 1)}"
+            draws = f"{len(before)} draw{'s' * (len(before) > 1)}"
+            of_column = f" of column {column!r}" if column else ""
             warnings.warn(
-                f"{file}: the same records were drawn for {times} before, last at "
-                f"{before[-1].time}; what draws leak adds up: see mechdesign leakage --ledger",
+                f"{file}: the same records{of_column} were drawn before ({draws}, the last at "
+                f"{before[-1].time}); leakages add up: see mechdesign leakage --ledger",
                 RepeatedDrawWarning,
                 stacklevel=3,
             )

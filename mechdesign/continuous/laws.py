@@ -38,6 +38,9 @@ SHAPES = {"lognormal": ("shape",), "beta": ("a", "b")}
 SAME = {"norm": "normal", "expon": "exponential", "lognorm": "lognormal"}
 """Accepted synonyms: the names in scipy.stats."""
 
+MOST_SHOWN = 8
+"""Longer lists are abridged in a repr."""
+
 
 class Law(ABC):
     """The law of a number or of a point, truncated to the interval or the box.
@@ -114,8 +117,18 @@ class Law(ABC):
         return hash(self.measure)
 
     def __repr__(self) -> str:
-        inner = next(iter(self.to_table().values()))
-        return f"{type(self).__name__}({inner})"
+        return f"{type(self).__name__}({_arguments(next(iter(self.to_table().values())))})"
+
+
+def _arguments(value: Any) -> str:
+    """Return a table as arguments of a call; long lists are abridged."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={_arguments(inner)}" for key, inner in value.items())
+    if not isinstance(value, list):
+        return str(value)
+    texts = [*map(_arguments, value)]
+    texts = texts if len(texts) <= MOST_SHOWN else [*texts[:3], "...", texts[-1]]
+    return f"[{', '.join(texts)}]"
 
 
 class NamedLaw(Law):
@@ -449,6 +462,10 @@ class PlaneMixture(Law):
         """Return the weights and the tables of the parts."""
         parts = [[law.to_table() for law in part] for part in self.parts]
         return {"parts": {"weights": list(map(fraction_text, self.weights)), "laws": parts}}
+
+    def __repr__(self) -> str:
+        weights = ", ".join(map(fraction_text, self.weights))
+        return f"{type(self).__name__}([{weights}], {self.parts})"
 
 
 class ProductLaw(PlaneMixture):

@@ -155,7 +155,7 @@ class ColumnScores:
             "independent rows, so that the reports determine what is asked",
             f"{self.rank} independent rows of {len(self.inputs)}",
             f"without bias one can estimate {self._estimable_sets()}; for the rest use "
-            "method='maximum-likelihood', or posterior_mean with a prior",
+            "method='maximum-likelihood' (--method), or posterior_mean with a prior",
         )
 
     def _estimable_sets(self) -> str:

@@ -131,7 +131,7 @@ def read_document(file: Path) -> Any:
         hint = ""
         if file.suffix.lower() == ".toml":
             hint = f"mechdesign solve {file} -o channel.json designs a channel for a problem"
-        fault = f"not a complete JSON file: {error}"
+        fault = f"not valid JSON: {error}"
         raise InputError(str(file), "a JSON file", error, hint, fault) from None
 
 
@@ -204,7 +204,8 @@ def place_of_column(wanted: str, names: Sequence[str], key: str, file: str) -> i
         elif near:
             hint = f"column {near[0]} has a similar name"
         elif names:
-            hint = f"it has {len(names)}, whose names are at its beginning"
+            count_text = f"{len(names)} column{'s' * (len(names) > 1)}"
+            hint = f"it has {count_text}; a CSV file names its columns in line 1"
     fault = f"{file} has {count or 'no'} column{'s' * (count > 1)} named {shown(wanted)}"
     raise InputError(key, f"one column named {shown(wanted)}", count or "none", hint, fault)
 

@@ -96,7 +96,8 @@ class Notion:
             for part in parts:
                 part.check(len(domain))
         except CertificateError as error:
-            raise InputError("generators", "parts that fit the domain", str(error)) from None
+            fault = str(error)
+            raise InputError("generators", "generators of the domain", fault, "", fault) from None
         limits = [part for part in parts if isinstance(part, Gauge | Information)]
         cones = [part for part in parts if not isinstance(part, Gauge | Information)]
         for number in _leaves(cones) if self.states_generators else ():

@@ -12,7 +12,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.continuous import ContinuousChannel, Interval
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError, shown, shown_kind
 from mechdesign.plots.style import (
     BLUE,
     GREY,
@@ -154,8 +154,15 @@ def plot_loss(
     return ax
 
 
+def _check_kind(given: Any) -> None:
+    if not isinstance(given, ContinuousChannel):
+        hint = "pass its .channel" if hasattr(given, "channel") else "plot_channel draws a matrix"
+        raise InputError("channel", "a ContinuousChannel", shown_kind(given), hint)
+
+
 def _numbers(channel: ContinuousChannel, span: tuple[Any, Any] | None) -> FloatArray:
     """Return the numbers at which to draw, including both ends."""
+    _check_kind(channel)
     ends = float(channel.sides[0].low), float(channel.sides[0].high)
     if span is None:
         finite = [float(p) for p in channel.points if np.isfinite(float(p))] or [0.0]
@@ -236,6 +243,7 @@ def _draw(
     channel: ContinuousChannel, point: Sequence[Any], ax: Axes | None, title: str
 ) -> tuple[Axes, PathCollection]:
     """Draw one panel without a color bar."""
+    _check_kind(channel)
     try:
         x, y = np.array(channel.outputs, dtype=float).reshape(len(channel.outputs), 2).T
     except (TypeError, ValueError):

@@ -58,7 +58,7 @@ def plot_estimate(
     else:
         _draw_density(estimate, estimate.stretches, ax, confidence)
     ax.axhline(0.0, color=GREY, linewidth=0.8)
-    ax.legend(frameon=False)
+    ax.legend(framealpha=0.9)  # readable on bars
     return ax
 
 

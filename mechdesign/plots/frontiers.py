@@ -94,7 +94,7 @@ def plot_frontier(
     if len(names) != len(curves):
         raise InputError("labels", f"{len(curves)} names, one for each frontier", len(names))
     utility = curves[0].problem.utility
-    objective = f"{'gain' if utility.is_maximized else 'loss'}: {utility.name}"
+    objective = f"{'gain' if utility.is_maximized else 'loss'}: {utility.heading}"
     ax = titled_axes(ax, title, "epsilon (nats)", objective, size=SIZE)
     for n, (curve, name) in enumerate(zip(curves, names, strict=True)):
         _draw(ax, curve, plain(name), n)

@@ -96,7 +96,7 @@ def suits(problem: Problem, *, small: bool = False) -> str | None:
         n_pairs = pairs.n_checked
     if n_pairs > (1 + FEW) * len(E):
         return None
-    return "each input is bound by few others, so that rays are simple"
+    return "each input is bounded by few others, so that rays are simple"
 
 
 class _Columns:

@@ -84,7 +84,7 @@ class Frontier(Tabular, list[Solution]):
     @property
     def label(self) -> str:
         """The notions as text, for legends."""
-        return " and ".join(notion.name for notion in self.problem.privacy)
+        return " and ".join(notion.heading for notion in self.problem.privacy)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data: a short form of the problem, all points, and why it ended early."""
@@ -114,7 +114,7 @@ class Frontier(Tabular, list[Solution]):
         return "gain" if self.problem.utility.is_maximized else "loss"
 
     def _head(self) -> str:
-        name, ended = self.problem.utility.name, f"; {self.ended}" * bool(self.ended)
+        name, ended = self.problem.utility.heading, f"; {self.ended}" * bool(self.ended)
         return f"Frontier of {self.label}: {self._gain} is {name}, epsilon in nats{ended}"
 
     def _table(self) -> Table:

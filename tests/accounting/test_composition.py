@@ -182,6 +182,7 @@ def test_the_table_and_the_lines() -> None:
     assert "3 of 4 outputs compared" in repr(found)
     assert found["ldp"].exact == pytest.approx(2 * math.log(3))
     assert compose([WARNER] * 2).rows == (found["ldp"],)
+    assert repr(compose([WARNER] * 2)).startswith("Composition(2 releases, 2 inputs)\n")
 
 
 def test_ten_releases_on_four_inputs() -> None:

@@ -229,9 +229,10 @@ def test_every_bound_names_its_source_and_the_table_all_notions() -> None:
     assert "Theorem 3" in text
     assert found["ldp"].target == "ldp"
     assert "inf" in repr(relations(PML(1), Prior.uniform(3)))
-    assert "not computed" in repr(
+    assert ": not computed exactly, bound" in repr(
         implied(md.MaximalLeakage(1), "maximal-leakage", Prior.uniform(2))
     )
+    assert ": exactly 0.934702 nats, bound" in repr(implied(md.LDP(1), LIP(1), Prior([0.1, 0.9])))
 
 
 def targets(prior: Prior) -> list[Notion]:

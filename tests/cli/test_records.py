@@ -90,7 +90,7 @@ def test_policies_and_json(folder: Path, printed: Run, refused: Run) -> None:
     assert message.startswith(
         "survey.csv: line 602, column 'answer': expected labels of the domain"
     )
-    assert "given another text; unknown=" in message
+    assert "given another value; unknown=" in message
     assert "survey.csv: line 603" in refused(*SURVEY, "--unknown", "drop")
     policies = ["--unknown", "map:some, times", "--missing", "drop"]
     done = json.loads(printed(*SURVEY, *policies, "--json"))
@@ -178,6 +178,12 @@ def test_the_confidence_is_printed(folder: Path, printed: Run) -> None:
         (["--confidence", "0.5"], "at confidence 0.5, the truth is within 0.6745 standard errors"),
     ):
         assert line in printed(*READING, *words)
+
+
+def test_unknown_standard_errors_promise_nothing(folder: Path, printed: Run) -> None:
+    md.save(md.Channel.from_matrix([[1, 0], [1, 0], [0, 1]], inputs=[1, 2, 3]), "channel.json")
+    Path("reports.csv").write_text("answer\n0\n1\n", encoding="utf-8")
+    assert "the truth is within" not in printed(*READING, "--method", "maximum-likelihood")
 
 
 @pytest.mark.parametrize("worst", [False, True])

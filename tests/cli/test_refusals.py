@@ -74,7 +74,7 @@ WRONG = {
     },
     "verify": "…CHANNEL.json",
     "verify nowhere.json": "nowhere.json: cannot read the file",
-    "verify problem.toml": "problem.toml: not a complete JSON file: …; mechdesign solve "
+    "verify problem.toml": "problem.toml: not valid JSON: …; mechdesign solve "
     "problem.toml -o channel.json designs a channel",
     "verify .": ".: cannot read the file: it is a folder",
     "check": "…PROBLEM.toml",

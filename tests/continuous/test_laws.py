@@ -184,3 +184,11 @@ def test_known_laws_are_stated_by_name_and_others_by_moments() -> None:
         assert stated.moments(axes, line.ends) == samples.moments(line, axes)
     mixed = md.ProductLaw(BETA, md.Samples([0, 1]))
     assert mixed.stated(UNIT, AXES).kind == "moments"
+
+
+def test_reports_name_a_law_in_a_few_words() -> None:
+    normal = md.NamedLaw("norm", [3, 0.5])
+    assert repr(normal) == "NamedLaw(name=normal, parameters=[3, 0.5])"
+    wide = md.Histogram(range(101), [0.01] * 100)
+    assert repr(wide).startswith("Histogram(edges=[0, 1, 2, ..., 100], masses=[0.01, ")
+    assert repr(md.ProductLaw(normal, wide)) == f"ProductLaw([1], [({normal}, {wide})])"

@@ -129,7 +129,7 @@ without prior | [privacy] notion = "differential-identifiability" | epsilon = 1.
 [prior] data = { file = "nowhere.csv", column = "answer" }
   prior.data.file: expected a file beside the problem or in the data folder, given nowhere.csv
 [domain] values = ["a", "b", "d"] | [prior] data = { file = "good.csv", column = "answer" }
-  prior.data.file: record 3 of good.csv: expected labels of …, given another text
+  prior.data.file: record 3 of good.csv: expected labels of …, given another value
 [prior] data = { file = ".", column = "answer" }
   prior.data.file: expected a file beside the problem or in the data folder, given .
 [prior] data = { file = "good.csv" }

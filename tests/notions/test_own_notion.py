@@ -211,7 +211,8 @@ def row(x: int, exponent: Any) -> Rows:
         (lambda e: (pair("0.5", e),), "exact numbers, .*given '0.5'"),
         (lambda e: (pair(e + 1, e),), "proportional to epsilon"),
         (lambda e: (row(0, e + 1),), "proportional to epsilon"),
-        (lambda e: (row(9, e),), "fit the domain"),
+        (lambda e: (row(9, e),), "generators: a coefficient is below 0, or its input does not"),
+        (lambda e: (Ratio(Matrix(((0, e),) * 3)),), "generators: expected a 2 x 2 matrix"),
         (lambda e: pair(e, e), r"a tuple of generators.*given a Ratio"),
     ],
 )

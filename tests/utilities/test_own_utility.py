@@ -36,6 +36,12 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[Any]:
     return module.CappedError
 
 
+def test_tables_and_plots_call_it_by_its_name(own: type[Any]) -> None:
+    curve = md.design_frontier(Problem(3, LDP(1), own(1)), [1, 2])
+    assert repr(curve).startswith("Frontier of ldp: loss is capped-error,")
+    assert md.plots.plot_frontier(curve).get_ylabel() == "loss: capped-error"
+
+
 def test_it_designs_saves_and_verifies(own: type[Any], tmp_path: Path) -> None:
     k, cap = 5, 2
     cost = np.minimum(abs(np.subtract.outer(np.arange(k), np.arange(k))), cap)

@@ -33,14 +33,16 @@ from mechdesign.accounting.central.upper import (
     variation_ratio_epsilon,
 )
 from mechdesign.accounting.crossings import bisected
+from mechdesign.accounting.ratios import float_above
 from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InfeasibleError, InputError, UnsupportedError, shown_kind
-from mechdesign.exact import Exact
+from mechdesign.exact import Exact, as_fraction
 from mechdesign.exact.enclosures import Bounds
 from mechdesign.mechanisms import GeneralizedRandomizedResponse
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.mechanisms.reported_sets import UnaryEncoding
+from mechdesign.notions import LDP
 
 Randomizer = Channel | Mechanism | ContinuousChannel | Exact
 
@@ -77,7 +79,7 @@ View = Callable[[int, float], ShuffledReports | SummedReports]
 def view(channel: Any, *, summed: bool) -> View:
     """Return the view of the counts of the reports, or of their sum."""
     if not summed:
-        return partial(ShuffledReports, pairs=compared(channel))
+        return partial(ShuffledReports, pairs=compared(channel), local=_local_epsilon(channel))
     if not isinstance(channel, Mechanism):
         raise InputError("mechanism", "a structured mechanism", shown_kind(channel))
     k, local = len(channel.inputs), channel.leakage
@@ -91,6 +93,16 @@ def view(channel: Any, *, summed: bool) -> View:
         return partial(ShuffledReports, pairs=compared(channel), local=local)
     two = channel.most, channel.least
     return partial(SummedReports, chances=two, k=k, local=local, single=True)
+
+
+def _local_epsilon(channel: Any) -> float | None:
+    """Return the exact epsilon of one report, rounded up; None if the pairs have to tell."""
+    if isinstance(channel, Channel | ContinuousChannel):
+        nodes = channel if isinstance(channel, Channel) else channel.nodes
+        return LDP(0).leakage(nodes)
+    if isinstance(channel, Mechanism):
+        return channel.leakage if isinstance(channel.privacy, LDP) else None
+    return float_above(as_fraction(channel))
 
 
 class LeastReports(NamedTuple):

@@ -260,7 +260,8 @@ def privatize_file(
         in_file=True,
     )
     if job.noted and ledger is not None:
-        raise InputError("ledger", "none for a simulation, which is not for release", "one")
+        fault = "a simulation is not for release, so a ledger does not record it"
+        raise InputError("ledger", "none for a simulation", "one", fault=fault)
     if spreadsheet_safe:
         check_has_text_cells(target, form)
     seen: list[RecordTags] = []
@@ -287,7 +288,7 @@ def privatize_file(
             check_distinct(seen, lambda row: f"{source}: record {row + 1}")
         if ledger is not None:  # before the reports appear, so that no draw is lost
             for each in job.columns:
-                add_draw(ledger, each.mechanism, each.reader.counts())
+                add_draw(ledger, each.mechanism, each.reader.counts(), str(each.name))
     return PrivatizedFile(
         source=str(source),
         target=str(target),

@@ -19,7 +19,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.reports import Alphabet, Labels
 
-EMPTY, OTHER = "an empty cell", "another text"
+EMPTY, OTHER = "an empty cell", "another value"
 """Descriptions of a cell in an error, which never quotes it, as it may be private."""
 
 HINT = '{}="drop" or "map:LABEL" (--{}) lets such cells pass'

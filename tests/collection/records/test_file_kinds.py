@@ -118,7 +118,7 @@ def test_cells_of_json_lines_are_text_numbers_or_nothing() -> None:
         ("{}", "line 2, column 'x': .*given an empty cell"),
         ('{"x": [1]}', "line 2: expected a JSON object"),
         ('{"x": 0, "x": 0}', "line 2: expected a JSON object .* no key twice"),
-        ('{"x": 7}', "line 2, column 'x': .*given another text"),
+        ('{"x": 7}', "line 2, column 'x': .*given another value"),
         ("[1]", "line 2: expected a JSON object"),
         ("[" * 5000, "line 2: expected a JSON object"),
         ("", "line 2: expected a JSON object"),

@@ -79,9 +79,12 @@ def test_a_second_draw_for_the_same_records_warns(
 ) -> None:
     draw()
     save_table(folder / f"again.{ending}", again)
-    with pytest.warns(md.RepeatedDrawWarning, match="drawn for 1 time before, last at 20.*Z"):
+    with pytest.warns(
+        md.RepeatedDrawWarning,
+        match=r"of column '.*' were drawn before \(1 draw, the last at 20.*Z\)",
+    ):
         draw(f"again.{ending}", OTHER)
-    with pytest.warns(md.RepeatedDrawWarning, match="drawn for 2 times before"):
+    with pytest.warns(md.RepeatedDrawWarning, match=r"drawn before \(2 draws, "):
         draw()
     first, second, third = read_ledger("ledger.sqlite").draws
     assert first.records == second.records == third.records
@@ -165,7 +168,7 @@ def test_the_draw_is_recorded_before_the_reports_appear(
 
 def test_without_its_ledger_nothing_is_drawn(folder: Path) -> None:
     """A simulation has none."""
-    check_refused("ledger: expected none for a simulation", draw, rng=1)
+    check_refused("ledger: a simulation is not for release", draw, rng=1)
     Path("ledger.sqlite").mkdir()
     check_refused("", draw)
     assert not Path("out.csv").exists()
@@ -330,7 +333,7 @@ def test_a_locked_ledger_is_a_one_line_error(folder: Path, monkeypatch: pytest.M
     draw()
     with closing(sqlite3.connect("ledger.sqlite", isolation_level=None)) as database:
         database.execute("BEGIN IMMEDIATE")
-        with pytest.raises(md.InputError, match="can be read and written, given a locked"):
+        with pytest.raises(md.InputError, match="cannot read the ledger: it is locked"):
             add_draw("ledger.sqlite", WARNER, {"yes": 1})
     assert len(read_ledger("ledger.sqlite").draws) == 1
 
@@ -346,7 +349,7 @@ def test_the_commands_record_warn_and_add_up(
     printed(*words)
     assert main(words) == 0
     error = capsys.readouterr().err
-    assert error.startswith("warning: l: the same records were drawn for 1 time before")
+    assert error.startswith("warning: l: the same records of column '")
     assert error.count("\n") == 1
     text = printed("leakage", "--ledger", "l")
     assert "2 draws for 1 set of records" in text

@@ -138,7 +138,7 @@ def test_records_outside_are_refused_and_not_quoted(case: Case, tmp_path: Path) 
         source = case.save(tmp_path / "in.csv", [*case.cells, bad])
         named = rf"line {len(case.cells) + 2}, column.*: expected {case.channel.noun}s of "
         raised = check_refused(named, privatize_file, case.channel, source, out, **options)
-        assert raised.given in ("another text", f"a {case.channel.noun} outside")
+        assert raised.given in ("another value", f"a {case.channel.noun} outside")
         assert not out.exists()
         done = privatize_file(case.channel, source, out, unknown="drop", **options)
         assert (reports_in(out), [*done.unknown.values()]) == ([*case.reports], [(1, "dropped")])
@@ -156,7 +156,7 @@ def test_records_outside_are_clipped_and_other_cells_are_not(case: Case, tmp_pat
     label = "taken as the nearer end of the interval"
     assert [*done.unknown.values()] == [(len(case.outside) - inside, label)]
     case.save(source, [case.cells[0], case.bad[0]])
-    with pytest.raises(InputError, match="given another text"):
+    with pytest.raises(InputError, match="given another value"):
         privatize_file(case.channel, source, out, unknown="clip", **options)
     case.save(source, [case.cells[0], (" ", *case.cells[0][1:])])
     with pytest.raises(InputError, match="given an empty cell"):

@@ -51,19 +51,21 @@ LABELS = "column 'a': expected labels of the domain ('x', 'y'), given "
 WIDTH = "expected 2 cells, as in the header, given "
 QUOTED = "expected cells that are quoted right, or not at all"
 LINES = {
-    "id,a\n1,x\n2,maybe\n3,no\n": f"line 3, {LABELS}another text",
-    "a\nx\nX\n": f"line 3, {LABELS}another text",
+    "": "the file has no header row",
+    "\n1,x\n": "the file has no header row",
+    "id,a\n1,x\n2,maybe\n3,no\n": f"line 3, {LABELS}another value",
+    "a\nx\nX\n": f"line 3, {LABELS}another value",
     "id,a\n1,x\n2,\n3,maybe\n": f"line 3, {LABELS}an empty cell",
     "id,a\n1,x\n2,  \n": f"line 3, {LABELS}an empty cell",
     "a\nx\n\ny\n": f"line 3, {LABELS}an empty cell",
     "id,a\n1,x\n2\n3,y\n": f"line 3: {WIDTH}1 cell",
     "id,a\n1,x\n2,y,z\n": f"line 3: {WIDTH}3",
     "id,a\n1,x\n\n3,y\n": f"line 3: {WIDTH}0 cells",
-    'id,a\n"1\n2\r\n3",x\n2,no\n': f"line 5, {LABELS}another text",
-    '"i\nd",a\n1,no\n': f"line 3, {LABELS}another text",
+    'id,a\n"1\n2\r\n3",x\n2,no\n': f"line 5, {LABELS}another value",
+    '"i\nd",a\n1,no\n': f"line 3, {LABELS}another value",
     'id,a\n1,x\n2,"y"y\n3,x\n': f"line 3: {QUOTED}",
     'id,a\n1,x\n"2,y\n3,x\n': f"line 3: {QUOTED}",
-    "id,a\n1,no\n2\n": f"line 2, {LABELS}another text",
+    "id,a\n1,no\n2\n": f"line 2, {LABELS}another value",
     "id,a\n1,x\n2\n3,no\n": f"line 3: {WIDTH}1",
 }
 
@@ -144,6 +146,7 @@ def test_a_damaged_parquet_file_is_refused(folder: Path) -> None:
 COLUMNS = {
     "anwser": "in.csv: column: the file has no column named 'anwser'; column 1 has a similar name",
     "twice": "in.csv: column: the file has 2 columns named 'twice'",
+    "zzz": "in.csv: column: the file has no column named 'zzz'; it has 5 columns; a CSV file",
 }
 KEPT: list[tuple[Any, str]] = [
     (["bb"], "in.csv: column: the file has no column named 'bb'"),

@@ -225,7 +225,7 @@ def coded(code: int) -> pa.DictionaryArray:
         (PANDAS, {"letter": TRUE}, {"keep": "id"}, "a list of columns"),
         (PANDAS, {"letter": TRUE}, {"unknown": "map:z"}, "unknown: "),
         (pd.concat([PANDAS, PANDAS], axis=1), {"letter": TRUE}, {}, "given several"),
-        (PANDAS, {"number": TRUE}, {}, r"data\['number'\], row 0: .*given another text"),
+        (PANDAS, {"number": TRUE}, {}, r"data\['number'\], row 0: .*given another value"),
         (POLARS.lazy(), {"letter": TRUE}, {"rng": 1}, "none for a LazyFrame"),
         ([["a"]], TRUE, {}, "a column of text or numbers, given list"),
         ([1, "a"], TRUE, {}, "a column of text or numbers, given cells of other types"),
