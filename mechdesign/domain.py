@@ -284,7 +284,7 @@ class Domain:
             return self.index(record, key)
         except InputError:
             text = record if isinstance(record, str) else shown(record)
-            kind = "another text" if text is record else shown_kind(type(record))
+            kind = "another value" if text is record else shown_kind(type(record))
             hint = "a label has this text, but another type" if self._same_text(text) else ""
             given = kind if text.strip() else "an empty one"
             raise InputError(key, f"labels of the domain ({self.listed()})", given, hint) from None

@@ -53,7 +53,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "numerators: expected integers, given 0.5; Channel.from_matrix takes probabilities": (
         lambda: Channel([[0.5, 0.5]])
     ),
-    f"records[0]: {LABELS} (0, 1), given another text; a label has this text, but another type": (
+    f"records[0]: {LABELS} (0, 1), given another value; a label has this text, but another type": (
         lambda: Domain([0, 1]).codes(["0"])
     ),
     f"label: {LABELS} ('0', '1'), given 1; the text '1' is one, the number 1 is not": (

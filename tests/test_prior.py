@@ -51,7 +51,7 @@ def test_smoothing_adds_to_every_count() -> None:
 def test_data_are_counted() -> None:
     domain = Domain(["a", "b", "c"])
     assert list(Prior.from_data(["b", "a", "b"], domain)) == list(Prior(["1/3", "2/3", 0]))
-    check_refused("record 2: .*given another text", Prior.from_data, ["a", "d"], domain)
+    check_refused("record 2: .*given another value", Prior.from_data, ["a", "d"], domain)
     check_refused("all counts are 0", Prior.from_data, [], domain)
 
 

@@ -112,7 +112,7 @@ def test_reports_that_are_sets_go_there_and_back() -> None:
 def test_unknown_and_missing_values() -> None:
     rows = [["red"], ["purple"], [None], [float("nan")]]
     strict = ChannelTransformer(epsilon=1, categories=[COLOURS]).fit([["red"]])
-    check_refused(r"column 0\[1\]: .*given another text; .*map", strict.transform, rows)
+    check_refused(r"column 0\[1\]: .*given another value; .*map", strict.transform, rows)
     mapped = ChannelTransformer(epsilon=1, categories=[COLOURS], unknown="map:blue", rng=1).fit(
         rows
     )

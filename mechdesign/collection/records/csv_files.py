@@ -102,8 +102,8 @@ class CSVFile(RecordFile):
             ended = self._more()
             self._rest = self._rest.removeprefix(b"\xef\xbb\xbf")  # byte-order mark
         if self._rest[:1] in b"\r\n":
-            fault = "the file has no header row"
-            raise InputError(self.file, "a header row", "none", fault=fault)
+            fault = "the header row is missing"
+            raise InputError(f"{self.file}: {self._next}", "a header row", "none", fault=fault)
         if found is None:
             raise self._badly_quoted()
         try:

@@ -288,7 +288,7 @@ def privatize_file(
             check_distinct(seen, lambda row: f"{source}: record {row + 1}")
         if ledger is not None:  # before the reports appear, so that no draw is lost
             for each in job.columns:
-                add_draw(ledger, each.mechanism, each.reader.counts(), str(each.name))
+                add_draw(ledger, each.mechanism, each.reader.counts(), ", ".join(each.read))
     return PrivatizedFile(
         source=str(source),
         target=str(target),

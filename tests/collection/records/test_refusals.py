@@ -51,8 +51,8 @@ LABELS = "column 'a': expected labels of the domain ('x', 'y'), given "
 WIDTH = "expected 2 cells, as in the header, given "
 QUOTED = "expected cells that are quoted right, or not at all"
 LINES = {
-    "": "the file has no header row",
-    "\n1,x\n": "the file has no header row",
+    "": "line 1: the header row is missing",
+    "\n1,x\n": "line 1: the header row is missing",
     "id,a\n1,x\n2,maybe\n3,no\n": f"line 3, {LABELS}another value",
     "a\nx\nX\n": f"line 3, {LABELS}another value",
     "id,a\n1,x\n2,\n3,maybe\n": f"line 3, {LABELS}an empty cell",
