@@ -33,7 +33,7 @@ from mechdesign.accounting.central.upper import (
     variation_ratio_epsilon,
 )
 from mechdesign.accounting.crossings import bisected
-from mechdesign.accounting.ratios import float_above
+from mechdesign.accounting.ratios import float_above, largest, log_above, pair_ratios
 from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InfeasibleError, InputError, UnsupportedError, shown_kind
@@ -50,9 +50,8 @@ Randomizer = Channel | Mechanism | ContinuousChannel | Exact
 class ShuffledReports:
     """n reports of a channel of which only the counts are seen, and the delta to compare with."""
 
-    def __init__(self, n: int, delta: float, pairs: list[Pair], local: float | None = None) -> None:
-        self._pairs, self._n, self._delta = pairs, n, delta
-        self._local = max(pair.local_epsilon for pair in pairs) if local is None else local
+    def __init__(self, n: int, delta: float, pairs: list[Pair], local: float) -> None:
+        self._pairs, self._n, self._delta, self._local = pairs, n, delta, local
 
     def is_within(self, epsilon: float) -> bool:
         """Whether they are provably private at an epsilon."""
@@ -95,14 +94,20 @@ def view(channel: Any, *, summed: bool) -> View:
     return partial(SummedReports, chances=two, k=k, local=local, single=True)
 
 
-def _local_epsilon(channel: Any) -> float | None:
-    """Return the exact epsilon of one report, rounded up; None if the pairs have to tell."""
-    if isinstance(channel, Channel | ContinuousChannel):
-        nodes = channel if isinstance(channel, Channel) else channel.nodes
-        return LDP(0).leakage(nodes)
+def _local_epsilon(channel: Any) -> float:
+    """Return the exact epsilon of one report, rounded up."""
     if isinstance(channel, Mechanism):
-        return channel.leakage if isinstance(channel.privacy, LDP) else None
-    return float_above(as_fraction(channel))
+        merged = channel.merged_reports()
+        if merged is not None:
+            return log_above(largest(pair_ratios(merged.rows)))
+        channel = channel.dense()
+    if isinstance(channel, ContinuousChannel):
+        channel = channel.nodes
+    return (
+        LDP(0).leakage(channel)
+        if isinstance(channel, Channel)
+        else float_above(as_fraction(channel))
+    )
 
 
 class LeastReports(NamedTuple):
