@@ -79,7 +79,7 @@ class NDJSONFile(RecordFile):
                 line.decode(),
                 parse_int=str,
                 parse_float=str,
-                parse_constant=str,
+                parse_constant=_constant,
                 object_pairs_hook=_without_twice,
             )
             cells = {name: _text(cell) for name, cell in row.items()}
@@ -107,8 +107,11 @@ def _text(cell: Any) -> str | None:
     """Return a cell as text, or raise TypeError for nested values."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
-    if cell is None or cell == "NaN":
-        return None
-    if isinstance(cell, str):
+    if cell is None or isinstance(cell, str):
         return cell
     raise TypeError
+
+
+def _constant(word: str) -> str | None:
+    """Return NaN as an empty cell, other constants as text."""
+    return None if word == "NaN" else word

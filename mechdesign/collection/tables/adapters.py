@@ -8,6 +8,7 @@ batch, an engine computes many.
 from __future__ import annotations
 
 import pickle
+import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -351,11 +352,16 @@ def _streaming(place: str, give: Callable[[Any, Any], Any]) -> Adapter:
 
 
 def _to_duckdb(data: Any, reports: Any) -> Any:
-    """Return a relation of the same connection; the reports are drawn once and stored."""
-    drawn_reports = reports.read_all()
-    relation = data.query("records", "SELECT * FROM drawn_reports")  # the name of the local table
-    del drawn_reports
-    return relation
+    """Return a relation of the same connection; the reports are drawn once and stored.
+
+    DuckDB reads the variable of a name only if no table of the connection has it, so it is random.
+    """
+    name = f"reports_{secrets.token_hex(16)}"
+    globals()[name] = reports.read_all()
+    try:
+        return data.query("records", f"SELECT * FROM {name}")
+    finally:
+        del globals()[name]
 
 
 def _polars_plan_privatize(data: Any, job: PrivatizeJob) -> Any:

@@ -68,6 +68,14 @@ def test_labels_that_are_not_all_whole_numbers_are_text_in_parquet(tmp_path: Pat
         assert tally_file(channel, target, "a").counts.tolist() == [1, 1]
 
 
+def test_the_text_nan_is_a_label_and_the_number_an_empty_cell(tmp_path: Path) -> None:
+    source, target = tmp_path / "in.ndjson", tmp_path / "out.ndjson"
+    source.write_text('{"a": "NaN"}\n{"a": NaN}\n{"a": null}\n{"a": "x"}\n')
+    channel = identity(["NaN", "x"])
+    privatize_file(channel, source, target, "a", missing="drop")
+    assert tally_file(channel, target, "a").counts.tolist() == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("values", "kind"),
     [

@@ -73,6 +73,14 @@ def test_a_table_returns_its_own_kind_with_reports_and_kept_columns(kind: str) -
         assert set(simulated["note"]) == {"simulation, not for release"}
 
 
+def test_no_table_of_a_connection_takes_the_place_of_the_reports() -> None:
+    """DuckDB prefers a table to the variable of the same name."""
+    table = relation()
+    for name in ("records", "reports", "drawn_reports", "data", "name"):
+        table.query("t", f"CREATE TABLE {name} AS SELECT 'secret' AS letter")
+        assert md.privatize(table, {"letter": TENS}).fetchall() == [(10,), (20,), (30,), (20,)]
+
+
 COLUMNS: dict[str, tuple[Any, type, Callable[[Any], list[Any]]]] = {
     "list": (LETTERS, list, list),
     "numpy": (np.array(LETTERS), np.ndarray, np.ndarray.tolist),
