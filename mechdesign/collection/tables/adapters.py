@@ -26,8 +26,10 @@ from mechdesign.collection.tables.jobs import (
     Drawn,
     Policies,
     PrivatizeJob,
+    RecordTags,
     TallyJob,
     by_column,
+    check_distinct,
 )
 from mechdesign.errors import InputError, shown, shown_kind
 from mechdesign.reports import Tally
@@ -187,13 +189,14 @@ class Adapter:
 
     ``place`` names the class, such as ``"pandas.DataFrame"``; it is empty for any class with the
     Arrow C stream protocol. ``privatize`` returns the reports in the same class, from the data, the
-    job, and whether row numbers in errors refer to a part; ``tally`` the tally of each column. A
-    part of a lazy class may be drawn more than once (``draws_again``).
+    job, and whether row numbers in errors refer to a part, or the rows and records of a stream that
+    came before; ``tally`` the tally of each column. A part of a lazy class may be drawn more than
+    once (``draws_again``).
     """
 
     place: str
     privatize: Callable[..., Any]
-    tally: Callable[[Any, TallyJob], dict[Any, Tally]]
+    tally: Callable[..., dict[Any, Tally]]
     is_column: bool = False
     draws_again: bool = False
 
@@ -237,29 +240,35 @@ def arrow_column(data: Any) -> Column:
 def _in_memory(place: str, give: Give, *, is_column: bool = False) -> Adapter:
     """Return the adapter for data in memory, which are one batch."""
 
-    def batch(data: Any, read: Sequence[Any], in_part: bool = False) -> Batch:
+    def batch(data: Any, read: Sequence[Any], in_part: bool = False, before: int = 0) -> Batch:
         is_arrow = isinstance(data, pa.Table | pa.RecordBatch)
         names = [ALONE] if is_column else data.schema.names if is_arrow else list(data.columns)
         _check_names(read, names)
         return Batch(
             lambda name: arrow_column(data if is_column else data[name]),
-            partial(_where, in_part),
+            partial(_where, in_part, before),
             names,
             data.schema.metadata if is_arrow else None,
         )
 
-    def privatize(data: Any, job: PrivatizeJob, in_part: bool = False) -> Any:
-        return give(data, job.draw(batch(data, job.read, in_part)), job.keep)
+    def privatize(
+        data: Any,
+        job: PrivatizeJob,
+        in_part: bool = False,
+        before: int = 0,
+        seen: list[RecordTags] | None = None,
+    ) -> Any:
+        return give(data, job.draw(batch(data, job.read, in_part, before), seen), job.keep)
 
-    def tally(data: Any, job: TallyJob) -> dict[Any, Tally]:
-        return job.count(batch(data, job.read))
+    def tally(data: Any, job: TallyJob, before: int = 0) -> dict[Any, Tally]:
+        return job.count(batch(data, job.read, before=before))
 
     return Adapter(place, privatize, tally, is_column)
 
 
-def _where(in_part: bool, names: tuple[Any, ...], row: int | None = None) -> str:
+def _where(in_part: bool, before: int, names: tuple[Any, ...], row: int | None = None) -> str:
     named = "data" if names == (ALONE,) else f"data[{names[0]!r}]"
-    return named if row is None else f"{named}, row {row}{' of a part' * in_part}"
+    return named if row is None else f"{named}, row {before + row}{' of a part' * in_part}"
 
 
 def _check_names(wanted: Iterable[Any], names: list[Any]) -> None:
@@ -340,15 +349,27 @@ def _streaming(place: str, give: Callable[[Any, Any], Any]) -> Adapter:
     def privatize(data: Any, job: PrivatizeJob) -> Any:
         batches = stream(data)
         empty = TABLE.privatize(batches.schema.empty_table(), job)
-        drawn = (BATCH.privatize(batch, job) for batch in batches)
-        return give(data, pa.RecordBatchReader.from_batches(empty.schema, drawn))
+        return give(data, pa.RecordBatchReader.from_batches(empty.schema, _drawn(batches, job)))
 
     def tally(data: Any, job: TallyJob) -> dict[Any, Tally]:
         batches = stream(data)
-        empty = TABLE.tally(batches.schema.empty_table(), job)
-        return job.merged([empty, *(BATCH.tally(batch, job) for batch in batches)])
+        parts, before = [TABLE.tally(batches.schema.empty_table(), job)], 0
+        for batch in batches:
+            parts.append(BATCH.tally(batch, job, before))
+            before += batch.num_rows
+        return job.merged(parts)
 
     return Adapter(place, privatize, tally)
+
+
+def _drawn(batches: Iterable[pa.RecordBatch], job: PrivatizeJob) -> Iterator[pa.RecordBatch]:
+    """Yield the reports of each batch of a stream, all of whose ids differ."""
+    before, seen = 0, list[RecordTags]()
+    for batch in batches:
+        yield BATCH.privatize(batch, job, before=before, seen=seen)
+        before += batch.num_rows
+    if seen:
+        check_distinct(seen, partial(_where, False, 0, (job.ids,)))
 
 
 def _to_duckdb(data: Any, reports: Any) -> Any:

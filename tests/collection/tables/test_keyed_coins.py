@@ -233,6 +233,15 @@ def test_names_that_are_equal_as_text_are_refused() -> None:
     check_refused("differ as text", md.collection.spending, columns)
 
 
+def test_an_id_that_comes_again_in_a_later_batch_of_a_stream_is_refused() -> None:
+    table = pa.table({"id": [n % 7 for n in range(9)], "x": list("abcabcabc")})
+    drawn = md.privatize(table.to_reader(3), {"x": COIN}, key=KEY, ids="id")
+    check_refused(r"data\['id'\], row 7: expected ids that all differ", drawn.read_all)
+    wanted = md.privatize(table[:7], {"x": COIN}, key=KEY, ids="id")
+    found = md.privatize(table[:7].to_reader(3), {"x": COIN}, key=KEY, ids="id").read_all()
+    assert found.equals(wanted)
+
+
 def test_an_id_that_comes_again_in_a_later_part_of_a_file_is_refused(tmp_path: Path) -> None:
     source_, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source_.write_text("id,x\n" + "".join(f"{n % 150},a\n" for n in range(200)))

@@ -278,6 +278,13 @@ def test_errors_of_a_plan_count_rows_within_parts() -> None:
     check_refused(r"data\['x'\], row [01] of a part: expected labels", drawn.collect)
 
 
+def test_errors_of_a_stream_count_all_rows() -> None:
+    table = pa.table({"x": ["a", "b", "c", "?"]})
+    drawn = md.privatize(table.to_reader(2), {"x": TRUE})
+    check_refused(r"data\['x'\], row 3: expected labels", drawn.read_all)
+    check_refused(r"row 3: these are not reports", md.tally, table.to_reader(2), {"x": TRUE})
+
+
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_a_simulation_is_marked_beside_a_column_called_note(make: Any) -> None:
     """Its column would take the place of another, or the other its place."""
