@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import time
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 
 from mechdesign import Domain, load_mechanism, mechanisms, save
 from mechdesign.kernel import verify
+from mechdesign.mechanisms.bit_rows import binomial
 from mechdesign.reports import Labels, Numbers
 from tests.mechanisms_support import block_hadamard, high_low_hadamard
 from tests.refusals_support import check_refused
@@ -61,6 +64,15 @@ def test_hadamard_response_on_more_than_half_a_million_inputs() -> None:
     (own,) = reports.labels()[:1]
     assert mechanism.probability(599_999, own) in (mechanism.least, mechanism.most)
     assert "outputs" not in vars(mechanism.alphabet)  # the reports were not listed
+
+
+def test_sets_of_a_million_inputs_are_counted_at_once() -> None:
+    for n in range(40):
+        assert [binomial(n, k) for k in range(n + 1)] == [math.comb(n, k) for k in range(n + 1)]
+    sets = mechanisms.SubsetSelection(MILLION, "0.01")
+    start = time.process_time()
+    assert sets.n_outputs.bit_length() == math.ceil(sets.bits_per_report)
+    assert time.process_time() - start < 2  # math.comb takes 7 s
 
 
 def test_more_inputs_are_refused_in_one_line() -> None:

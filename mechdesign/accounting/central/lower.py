@@ -83,28 +83,39 @@ def delta_of_test(pair: Pair, n: int, epsilon: float, tolerance: float) -> float
 
 
 def _best_threshold(law: SumLaw, scores: Int64Array, gains: FloatArray) -> float:
-    """Return the largest proved lower bound on Sum_y gains_y Pr(S > t - scores_y) over t."""
+    """Return the largest proved lower bound on Sum_y gains_y Pr(S > t - scores_y) over t.
+
+    With r the score of the largest gain in size, it is (Sum_y gains_y) Pr(S > t - r), and for each
+    y gains_y times the mass between t - scores_y and t - r. (Places below the window count as its
+    end.) Of many reports the gains nearly cancel, these masses are small, and so are their errors.
+    """
     start = law.low
     if law.theta > 0:  # further down the weights overflow, and nearly all mass is above
         start = max(start, min(law.high, law.center - math.floor(600 / law.theta)))
     places, masses = np.arange(start, law.high + 1), law.masses[start - law.low :]
     weights = np.exp(-law.theta * (places - law.center))
-    above = np.zeros(len(places) + 1)  # Pr(S >= place) by the scale
-    above[:-1] = np.cumsum((masses * weights)[::-1])[::-1]
+    above, heavier = np.zeros((2, len(places) + 1))
+    above[:-1] = np.cumsum((masses * weights)[::-1])[::-1]  # Pr(S >= place) by the scale
+    heavier[:-1] = np.cumsum(weights[::-1])[::-1]
     # bounds on the errors from rounding, from wrapped mass and from missing tails
-    wrong = np.append(np.cumsum(weights[::-1])[::-1] * law.pointwise, 0.0)
-    wrong += sum(law.outside) * np.append(weights, weights[-1])
-    sure = math.exp(min(-law.log_scale, 600.0)) * (1 + law.relative)  # 1 by the scale
+    heavier *= law.pointwise * (1.02 + law.relative)
+    fixed = (len(places) * 2.0**-51 + 1e-12) * above
+    fixed += sum(law.outside) * (1.02 + law.relative) * np.append(weights, weights[-1])
+    sure = math.exp(-law.log_scale) if law.log_scale > -600 else math.inf  # 1 by the scale
     thresholds = np.arange(start + int(scores.min()), law.high + int(scores.max()) + 1)
-    surely = np.zeros(len(thresholds))
-    rounded = law.relative + len(places) * 2.0**-51 + 1e-12
+    total, largest = math.fsum(gains.tolist()), int(scores[np.abs(gains).argmax()])
+    at = np.clip(thresholds - largest - start + 1, 0, len(places))
+    wrong = law.relative * above[at] + heavier[at] + fixed[at]
+    surely = total * above[at] - abs(total) * wrong
+    most = sure * (1 + law.relative) - above[at] + wrong
     for score, gain in zip(scores.tolist(), gains.tolist(), strict=True):
         index = thresholds - score - start + 1
         held = np.clip(index, 0, len(places))
-        part = gain * above[held]
+        between = above[held] - above[at]
         if gain < 0:  # below the window the only bound is 1
-            part[index < 0] = gain * sure
-        surely += part - np.abs(part) * rounded - 1.02 * abs(gain) * wrong[held]
+            between = np.where(index < 0, most, between)
+        wrong = law.relative * np.abs(between) + np.abs(heavier[held] - heavier[at])
+        surely += gain * between - abs(gain) * (wrong + fixed[held] + fixed[at])
     best = float(surely.max())
     if not best > 0:
         return 0.0

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy.signal import convolve
+from scipy.stats import binom
 
 from mechdesign import LDP, Channel, HammingLoss, Problem, design
 from mechdesign.accounting import (
@@ -192,6 +193,16 @@ def test_exponentials_of_a_coarse_lattice_that_are_no_floats(
     found = after_shuffling(1, 100_000, "1e-6")
     assert found.at_least < exact.epsilon <= 1.001 * found.epsilon < 1.03 * exact.epsilon
     assert found.variation_ratio == pytest.approx(exact.variation_ratio, rel=0.03)
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(10**5, 0.01), (10**9, 6e-5), (10**11, 5e-6)])
+def test_a_test_on_many_reports_is_as_good_as_the_best_count(n: int, epsilon: float) -> None:
+    """Of two inputs, where all others hold the second one, the best test counts a report."""
+    others, p, odds = binom(n - 1, 0.25), np.array([0.75, 0.25]), math.exp(epsilon)
+    counts = np.round(n / 4 + np.linspace(0, 10, 4001) * math.sqrt(3 * n / 16))
+    gains = (1 - odds) * others.sf(counts) + (0.75 - 0.25 * odds) * others.pmf(counts)
+    found = delta_of_test(Pair(p, p[::-1], p[::-1]), n, epsilon, 1e-2)
+    assert 0.9 * gains.max() < found < (1 + 1e-5) * gains.max()
 
 
 def test_ratios_at_the_largest_budgets_are_bounded() -> None:
