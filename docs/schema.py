@@ -67,8 +67,9 @@ THEOREMS = {
     "a gain that is a sum over inputs solves a 0-1 knapsack.",
     "rays": "A convex, homogeneous gain is at most u · q on a cone if it is so on rays that "
     "generate the cone.",
-    "products": "Products of rows are ≥ 0. If the rest of a quadratic form is positive "
-    "definite, the gain of squares is at most its price.",
+    "products": "Products of rows are ≥ 0, and a set of priors about p bounds the variance of the "
+    "lift. If the rest of a quadratic form is positive definite, the gain of squares is at most "
+    "its price.",
     "entropy": "Σ_x a_x ln(a_x / c_x) ≥ a ln(a / c) with a = Σ_x a_x and c = Σ_x c_x bounds "
     "costs plus a multiple of the information.",
 }

@@ -67,7 +67,7 @@ KNOWN = Information(P, Fraction(1, 10))
 
 NEGATIVE = Loss(HAMMING, (ONE, ONE, -ONE))
 FALLING = replace(READING, weights=(ONE, ONE, -ONE))
-ALIKE = Squares(UNITS, UNIFORM, constant=ONE)
+ALIKE, AROUND = (Squares(UNITS, p, constant=ONE) for p in (UNIFORM, P))
 
 
 def of(cone: Any, aim: Objective, *limits: Any) -> Statement:
@@ -369,13 +369,31 @@ ORACLES: list[Forged] = [
     ),
     (BY_ROWS, products(HUGE, levels=[0, 0, 0]), "a bound on every ratio"),
     (LIKE, each(*(products(HUGE, levels=[0] * n) for n in (2, 4))), "a level for each input"),
-    (LIKE, products(HUGE, levels=[0, 0, 0], lift=["1/3"] * 3), "a cone of ratios only"),
+    (
+        LIKE,
+        each(*(products(HUGE, levels=[0] * 3, **m) for m in (LIFTS[1], {"spreads": [0] * 4}))),
+        "a cone of ratios only",
+    ),
     (
         LIKE,
         each(*(products(HUGE, [f], levels=[0] * 3) for f in ([0, 3], [3, 4], [4, 3]))),
         "a row that does not exist",
     ),
     (LIKE, products(HUGE, levels=[-(10**9)] * 3), "do not prove"),
+    (
+        of(BALL, AROUND),
+        each(*(products(HUGE, spreads=v) for v in ([0] * 3, [0] * 5))),
+        "for each input, and one more",
+    ),
+    (of(BALL, AROUND), products(HUGE, spreads=[0, 0, 0, -1]), "numbers >= 0"),
+    (of(BALL, AROUND), products(0, spreads=[10**6] * 4), "do not prove"),
+    (
+        each(
+            of(BALL, ALIKE), *(of(part, AROUND) for part in (LIP, LDP, replace(BALL, upper=None)))
+        ),
+        products(HUGE, spreads=[0] * 4),
+        "lifts of a set of priors about p",
+    ),
     (of(LDP, ENTROPY), products(HUGE), "gain of squares"),
     (of(LDP, Squares((), (ONE,) * 3)), products(HUGE), "a distribution"),
     (ASKED, products(HUGE), "does not support linear costs"),

@@ -31,6 +31,9 @@ Prior = tuple[Fraction, ...]
 Largest = Callable[[list[int]], tuple[int, int]]
 """Maps integers q to the largest p . q and the index of its prior."""
 
+# A set that has p has p (1 + c (r - 1)) and p (1 - c (r - 1)) for c = ``tilt(p, most, mean)``, if
+# p . r = 1, all |r_x - 1| <= most, and Sum_x p_x max(0, r_x - 1) <= mean.
+
 ONE, ZERO = Fraction(1), Fraction(0)
 
 
@@ -54,6 +57,9 @@ class Listed(Kind, kind="list"):
 
     def has(self, p: Prior) -> bool:
         return tuple(p) in self.priors
+
+    def tilt(self, p: Prior, most: Fraction, mean: Fraction) -> Fraction:
+        return ZERO
 
     def largest(self) -> tuple[Largest, int]:
         """Return the function for the largest p . q, times an integer, and this integer."""
@@ -81,7 +87,14 @@ class Ball(Kind):
     radius: Fraction
 
     def has(self, p: Prior) -> bool:
-        return sum(abs(a - b) for a, b in zip(p, self.center, strict=True)) <= 2 * self.radius
+        return self._left(p) >= 0
+
+    def tilt(self, p: Prior, most: Fraction, mean: Fraction) -> Fraction:
+        return min(self._left(p) / mean, 1 / most)
+
+    def _left(self, p: Prior) -> Fraction:
+        apart = (abs(a - b) for a, b in zip(p, self.center, strict=True))
+        return self.radius - sum(apart, ZERO) / 2
 
     def largest(self) -> tuple[Largest, int]:
         """See :meth:`Listed.largest`: mass moves to the best input, from the worst inputs first."""
@@ -108,6 +121,10 @@ class Box(Kind):
 
     def has(self, p: Prior) -> bool:
         return all(a <= v <= b for a, v, b in zip(self.low, p, self.high, strict=True))
+
+    def tilt(self, p: Prior, most: Fraction, mean: Fraction) -> Fraction:
+        ends = zip(self.low, p, self.high, strict=True)
+        return min(min(v - a, b - v) / v for a, v, b in ends if v) / most
 
     def largest(self) -> tuple[Largest, int]:
         """See :meth:`Listed.largest`: the mass above the lower bounds goes to the best inputs."""

@@ -6,7 +6,7 @@ from mechdesign.kernel.oracles.double_description import DoubleDescription
 from mechdesign.kernel.oracles.entropy import Entropy
 from mechdesign.kernel.oracles.knapsack import Knapsack
 from mechdesign.kernel.oracles.linear import Line, OneBudget, Orthant
-from mechdesign.kernel.oracles.products import Products
+from mechdesign.kernel.oracles.products import Products, Spread
 from mechdesign.kernel.oracles.rays import Rays, Sources
 from mechdesign.kernel.oracles.simplicial import Facet, Simplicial
 from mechdesign.kernel.oracles.subsets import Classes, Subsets
@@ -26,6 +26,7 @@ __all__ = [
     "Rays",
     "Simplicial",
     "Sources",
+    "Spread",
     "Subsets",
     "Walk",
 ]

@@ -21,18 +21,30 @@ With ``levels`` let M be the largest of all bounds on ratios, all of which there
 convex, so it is enough to prove the claim on the rays of the larger cone q_x <= M q_z. In those
 every entry is t or M t for a further unknown t, number k + 1 among the forms, and
 (q_x - t)(t - q_x / M) = 0 may have any multiplier; t <= p . q, as p sums to 1. Only the rows of the
-larger cone are forms then: every M_xz is M, and there is no lift.
+larger cone are forms then: every M_xz is M, and there are no lifts.
+
+``spreads`` are multipliers of inequalities for a set of priors about p, with lifts low p' . q <=
+q_x <= high p' . q. Let r = q / (p . q), with the variance V = Sum_x p_x (r_x - 1)**2. The set has
+p' = p (1 + c (r - 1)) and p (1 - c (r - 1)) for some c, and p' . r is 1 + c V and 1 - c V. So all
+r_x are between a = low (1 + c V) and b = high (1 - c V), and Sum_x p_x (b - r_x)(r_x - a) >= 0 is
+
+    V  <=  (b - 1)(1 - a),
+
+which no V above some v satisfies. The last multiplier is of V <= v, and that of x is of
+
+    (high - r_x)(r_x - low)  =  (b - r_x)(r_x - a) + c V (high - low) r_x - c**2 V**2 low high
+                             >=  c V low (high - low (1 + c v)),    as r_x >= a and V <= v.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from mechdesign.kernel.arithmetic import UNIT, expect, known, need, scaled
-from mechdesign.kernel.gains import Gain, Squares
-from mechdesign.kernel.generators import distribution
+from mechdesign.kernel.gains import Gain, Squares, Vector
+from mechdesign.kernel.generators import Ball, Box, Lift, Listed, distribution
 from mechdesign.kernel.oracles.common import GRID, lift_ends
 from mechdesign.kernel.packed import Numbers, Places, Weights
 from mechdesign.kernel.proof import Cost, Oracle, Program
@@ -40,7 +52,11 @@ from mechdesign.kernel.statement import Statement
 
 Form = dict[int, Fraction]
 Bounds = Callable[[int, int], Fraction | None]
+Priors = Listed | Ball | Box
 ONE = Fraction(1)
+
+HALVINGS, ROUNDS = 20, 12
+"""Steps of the bisection for the largest variance, and rounds of each."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +70,7 @@ class Products(Oracle):
     weight: Weights
     lift: tuple[Fraction, ...] | None = None
     levels: Numbers | None = None
+    spreads: Weights | None = None
 
     def gain(self, statement: Statement, gain: Gain, prices: Cost) -> Cost:
         """Return u - c p, rounded down; entries of T are rounded down too."""
@@ -82,6 +99,8 @@ class Products(Oracle):
             terms.append((-c / n, {k: ONE}, {k: ONE}))
             for x, level in enumerate(map(Fraction, self.levels)):
                 terms.append((-level, {x: ONE, k: -ONE}, {x: low, k: -ONE}))
+        if self.spreads is not None:
+            terms += _spread_terms(statement, p, self.spreads)
         need(_positive(_rest(n, terms)), "the products do not prove the claim")
         return [u - scaled(c * w, up=True) for u, w in zip(prices, p, strict=True)]
 
@@ -91,7 +110,8 @@ class Products(Oracle):
             squares = sum([20 * sum(map(bool, v)) ** 2 for v in program.gain.vectors])
         entries = k + 1 if self.lift else 2
         products = 40 * entries**2 * len(self.weight) + 20 * entries * len(self.forms)
-        return k * k * (60 + 4 * k) + squares + products
+        spreads = 0 if self.spreads is None else 60 * k**3 + 100 * HALVINGS * ROUNDS
+        return k * k * (60 + 4 * k) + squares + products + spreads
 
     def _bounds(self, statement: Statement) -> Bounds:
         """Return bounds on the ratios of two entries, rounded up: the cone grows.
@@ -111,7 +131,8 @@ class Products(Oracle):
 
         if self.levels is None:
             return bound
-        need(self.lift is None, "levels need a cone of ratios only")
+        alone = self.lift is None and self.spreads is None
+        need(alone, "levels need a cone of ratios only")
         known_bounds = (bound(x, z) for x in range(k) for z in range(k))
         most = max(known(m, "levels need a bound on every ratio") for m in known_bounds)
         return lambda x, z: None if k in (x, z) else ONE if x in (z, k + 1) else most
@@ -132,6 +153,79 @@ class Products(Oracle):
     def _entry(self, k: int, x: int) -> Form:
         """Return the form of an entry: of an input, of p' . q for k, of the least one for k + 1."""
         return _form(self.lift or ()) if x == k else {min(x, k): ONE}
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Bounds on r = q / (p . q): see the module.
+
+    ``low``, ``high``: on all entries.
+    ``most``: v >= V.
+    ``share``: of V, at most (high - r_x)(r_x - low).
+    """
+
+    low: Fraction
+    high: Fraction
+    most: Fraction
+    share: Fraction
+
+    @classmethod
+    def of(cls, statement: Statement, p: Vector) -> Spread | None:
+        """Return the bounds of the first lifts of a set of priors about p, or None."""
+        for part in statement.cone:
+            if isinstance(part, Lift) and part.upper is not None and part.priors.has(p):
+                low, high = part.ends()
+                a, b = _down(low), -_down(-known(high, "an upper end"))
+                if a < 1 < b and (c := _tilt(part.priors, p, a, b)) > 0:
+                    most = _most(part.priors, p, a, b)
+                    return cls(a, b, most, max(Fraction(0), c * a * (b - a * (1 + c * most))))
+        return None
+
+
+def _down(v: Fraction) -> Fraction:
+    return Fraction(scaled(v, bits=GRID), 1 << GRID)
+
+
+def _tilt(priors: Priors, p: Vector, a: Fraction, b: Fraction) -> Fraction:
+    """Return a c for all r between a and b with p . r = 1."""
+    return _down(priors.tilt(p, max(b - 1, 1 - a), (b - 1) * (1 - a) / (b - a)))
+
+
+def _most(priors: Priors, p: Vector, low: Fraction, high: Fraction) -> Fraction:
+    """Return a bound on V, by bisection: if V were above it, c would be larger in each round."""
+
+    def is_too_large(v: Fraction) -> bool:
+        a, b = low, high
+        for _ in range(ROUNDS):
+            c = _tilt(priors, p, a, b)
+            a, b = low * (1 + c * v), high * (1 - c * v)
+            if not a < 1 < b or (b - 1) * (1 - a) < v:
+                return True
+        return False
+
+    least, most = Fraction(0), (high - 1) * (1 - low)
+    for _ in range(HALVINGS):
+        middle = _down((least + most) / 2)
+        least, most = (least, middle) if is_too_large(middle) else (middle, most)
+    return most
+
+
+def _spread_terms(
+    statement: Statement, p: Vector, weights: Weights
+) -> Iterator[tuple[Fraction, Form, Form]]:
+    """Yield the products of forms in the inequalities of a set of priors."""
+    found = known(Spread.of(statement, p), "expected lifts of a set of priors about p")
+    need(len(weights) == len(p) + 1, "expected a weight for each input, and one more")
+    *shares, last = map(Fraction, weights)
+    total = last + found.share * sum(shares)
+    yield total + last * found.most, _form(p), _form(p)
+    for x, (weight, mass) in enumerate(zip(shares, p, strict=True)):
+        yield -total * mass, {x: ONE}, {x: ONE}
+        if weight:
+            above = {z: found.high * w for z, w in enumerate(p)}
+            below = {z: -found.low * w for z, w in enumerate(p)}
+            above[x], below[x] = above[x] - 1, below[x] + 1
+            yield weight, above, below
 
 
 def _form(v: Sequence[Fraction]) -> Form:

@@ -13,6 +13,8 @@ Under one budget for all inputs a ray has two levels, t and t / low. With t as a
 the products of q_x - t and t - low q_x are 0. With M, now for all unknowns, positive semidefinite,
 the relaxation is nearly exact.
 
+A set of priors about p bounds the variance of the lift, and with it the diagonal of M.
+
 The risk is a sum of deviations, concave in the variances (M**-1)_xx: a weighted sum of the
 variances is minimized, with the slopes of the deviations at the last answer as weights.
 """
@@ -20,7 +22,7 @@ variances is minimized, with the slopes of the deviations at the last answer as 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,7 @@ from mechdesign.errors import SolverError
 from mechdesign.evidence.rows import Proof
 from mechdesign.exact import as_fraction
 from mechdesign.kernel.generators import Lift
-from mechdesign.kernel.oracles import Oracles, Products
+from mechdesign.kernel.oracles import Oracles, Products, Spread
 from mechdesign.kernel.packed import Numbers, Places, Weights as Multipliers
 from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT
 from mechdesign.prior_sets import Weights
@@ -82,12 +84,15 @@ class ProvedProducts:
         ``(x, z, x', z', weight)``: the two forms of each product, and its multiplier.
     levels
         ``(n_inputs,)`` multipliers of the rays' two levels; else None.
+    spreads
+        ``(n_inputs + 1,)`` multipliers of the inequalities of a set of priors; else None.
     """
 
     potentials: FloatArray
     surplus: float
     parts: Sequence[FloatArray | IntArray]
     levels: FloatArray | None = None
+    spreads: FloatArray | None = None
 
     def oracle(self, problem: Problem, _prior: Weights, _potentials: FloatArray) -> Oracles:
         """Return the products in the kernel's form."""
@@ -105,6 +110,7 @@ class ProvedProducts:
             Multipliers(scale * w for w in weight),
             problem.prior.probabilities if has_lift else None,
             None if self.levels is None else Numbers((scale * self.levels).tolist()),
+            None if self.spreads is None else Multipliers((scale * self.spreads).tolist()),
         )
 
 
@@ -121,8 +127,8 @@ def product_bound(
     None where the notions have no such forms or inputs are many; ``channel`` is a good one,
     ``(n_inputs, n_outputs)``, and ``worst`` the exact prior of a worst case.
     """
-    low = _low(problem)
-    forms = _Forms.of(problem, prior) if low is None else _Forms.of_levels(low, prior)
+    low, exact = _low(problem), worst or problem.prior.probabilities
+    forms = _Forms.of(problem, prior, exact) if low is None else _Forms.of_levels(low, prior)
     if forms is None or len(prior) > MOST_INPUTS:
         return None
     relaxation = _Relaxation(forms, prior, channel)
@@ -157,6 +163,8 @@ class _Forms:
         most 1.
     has_levels
         Whether t is the last unknown, so that products of the first and second half are 0.
+    spread
+        The bounds of a set of priors about that of the gain; None without one.
     """
 
     x: IntArray
@@ -165,6 +173,7 @@ class _Forms:
     scale: FloatArray
     shares: FloatArray
     has_levels: bool = False
+    spread: Spread | None = None
 
     @classmethod
     def of_levels(cls, low: float, prior: FloatArray) -> _Forms:
@@ -177,7 +186,7 @@ class _Forms:
         return cls(np.append(last, x), np.append(x, last), rows, scale, shares, has_levels=True)
 
     @classmethod
-    def of(cls, problem: Problem, prior: FloatArray) -> _Forms | None:
+    def of(cls, problem: Problem, prior: FloatArray, exact: Weights) -> _Forms | None:
         """Return the forms of rows on ratios and on lifts; None if there are none."""
         k, P = len(problem.domain), problem.prior.array
         bounds = np.full((k + 1, k + 1), np.inf)
@@ -206,7 +215,26 @@ class _Forms:
         x, z = np.append(places, x), np.append(places, z)
         by_lift = (prior[P > 0] / P[P > 0]).min() / bounds[:k, k]
         shares = np.maximum((1 / bounds[:k, :k]) @ prior, by_lift)
-        return cls(x, z, rows / scale[:, None], scale, shares)
+        spread = Spread.of(problem.compiled.statement, exact)
+        return cls(x, z, rows / scale[:, None], scale, shares, spread=spread)
+
+    def further(
+        self, rows: FloatArray, norms: FloatArray, root: FloatArray, prior: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return coefficients of N, and their norms: 0 with levels, >= 0 with a spread."""
+        k = len(root)
+        if self.has_levels:
+            return _products(rows[:k], rows[k:]), norms[:k] * norms[k:]
+        if self.spread is None:
+            return np.zeros((0, k * k)), np.zeros(0)
+        low, high, most, share = map(float, astuple(self.spread))
+        mean = prior @ root
+        apart = root - mean
+        V = (apart.T * prior) @ apart
+        found = _products(high * mean - root, root - low * mean) - share * V.ravel()
+        found = np.vstack([found, (most * np.outer(mean, mean) - V).ravel()])
+        units = np.linalg.norm(found, axis=1)
+        return found / units[:, None], units
 
 
 def _low(problem: Problem) -> float | None:
@@ -227,20 +255,25 @@ class _Basis:
         ``(n_inputs, n_inputs)``: L without t, and its inverse.
     rows, norms
         ``(n_forms, n_unknowns)`` and ``(n_forms,)``: L'f for each form, divided by its norm.
+    further, units
+        ``(n_further, n_unknowns**2)`` and ``(n_further,)``: see :meth:`_Forms.further`.
     """
 
     root: FloatArray
     back: FloatArray
     rows: FloatArray
     norms: FloatArray
+    further: FloatArray
+    units: FloatArray
 
     @classmethod
-    def of(cls, L: FloatArray, forms: FloatArray, k: int) -> _Basis:
+    def of(cls, L: FloatArray, forms: _Forms, prior: FloatArray) -> _Basis:
         """Return the coordinates of a lower triangular L, whose first unknowns are the inputs."""
-        rows, root = forms @ L, L[:k, :k]
-        norms = np.linalg.norm(rows, axis=1)
+        k, rows = len(prior), forms.rows @ L
+        root, norms = L[:k, :k], np.linalg.norm(rows, axis=1)
         back = checked("LAPACK", called("LAPACK", np.linalg.inv, root), root.shape)
-        return cls(root, back, rows / norms[:, None], norms)
+        rows = rows / norms[:, None]
+        return cls(root, back, rows, norms, *forms.further(rows, norms, root, prior))
 
 
 class _Relaxation:
@@ -256,9 +289,7 @@ class _Relaxation:
         if forms.has_levels:  # t may be a sum of entries: its unit is that of the deviations
             M[-1, -1] += float((np.diag(M) + M[-1, -1] - 2 * M[-1]).mean())
         root = checked("LAPACK", called("LAPACK", np.linalg.cholesky, M), M.shape)
-        self.scaled, self.plain = (
-            _Basis.of(L, forms.rows, len(prior)) for L in (root, np.eye(len(root)))
-        )
+        self.scaled, self.plain = (_Basis.of(L, forms, prior) for L in (root, np.eye(len(root))))
         # with levels M is positive semidefinite, which implies the squares
         self.first, self.second = np.triu_indices(len(forms.rows), int(forms.has_levels))
         if forms.has_levels:
@@ -286,16 +317,15 @@ class _Relaxation:
         """
         import cvxpy as cp
 
-        k = self.size
         basis = self.scaled if self.forms.has_levels else self.plain  # a sparse linear program
         cost = basis.root.T @ B @ basis.root
         unit = float(np.abs(cost).max())
         least = self._least(lambda N: -cp.sum(cp.multiply(cost / unit, N)), limits, basis, BROKEN)
-        u, w, *levels = (unit * dual for dual in least[1])
+        u, w, further = (unit * dual for dual in least[1])
         u, norms = basis.back.T @ u, basis.norms
         w = np.maximum(w, 0.0) / (norms[self.first[self.chosen]] * norms[self.second[self.chosen]])
-        levels = [-level / (norms[:k] * norms[k : 2 * k]) for level in levels]
-        return self._proof(B, u, w, levels[0] if levels else None)
+        further = further / basis.units
+        return self._proof(B, u, w, -further if self.forms.has_levels else np.maximum(further, 0.0))
 
     def _least(
         self, cost: Callable[[Any], Any], limits: Limits, basis: _Basis, broken: float
@@ -314,11 +344,9 @@ class _Relaxation:
                 N[:k, :k] @ prior == right,
                 _products(rows[first], rows[second]) @ cp.vec(N, order="C") >= 0,
             ]
-            sizes = [k, len(self.chosen)]
-            if self.forms.has_levels:
-                levels = _products(rows[:k], rows[k : 2 * k])
-                stated += [levels @ cp.vec(N, order="C") == 0, N >> 0]
-                sizes.append(k)
+            further = basis.further @ cp.vec(N, order="C")
+            stated += [further == 0, N >> 0] if self.forms.has_levels else [further >= 0]
+            sizes = [k, len(self.chosen), len(basis.further)]
             program = cp.Problem(cp.Minimize(cost(N[:k, :k])), stated)
             # where probabilities are tiny, a vertex is more accurate
             solver, options = (SIMPLEX, TOLERANCES) if program.is_lp() else (SOLVER, {})
@@ -344,7 +372,7 @@ class _Relaxation:
         return bool(len(worst))
 
     def _proof(
-        self, B: FloatArray, u: FloatArray, w: FloatArray, levels: FloatArray | None
+        self, B: FloatArray, u: FloatArray, w: FloatArray, further: FloatArray
     ) -> ProvedProducts:
         """Return the products, and the least claim that they prove.
 
@@ -355,12 +383,11 @@ class _Relaxation:
         i, j, w = self.first[self.chosen[used]], self.second[self.chosen[used]], w[used]
         T = -forms.rows[i].T @ (w[:, None] * forms.rows[j])
         T[:k, :k] += np.outer(u, self.prior) - B
-        if levels is not None:
-            T -= forms.rows[:k].T @ (levels[:, None] * forms.rows[k:])
         T = (T + T.T) / 2
+        T -= ((further * self.plain.units) @ self.plain.further).reshape(T.shape)
         unit = np.outer(forms.shares, forms.shares) / len(T)
         slack = SLACK * float(np.abs(T / unit).max())
-        if levels is None:
+        if not forms.has_levels:
             x, z = np.triu_indices(k)
             left = np.maximum(T[x, z], 0.0) * np.where(x == z, 1.0, 2.0)
             i, j, w = np.append(i, x), np.append(j, z), np.append(w, left)
@@ -369,7 +396,9 @@ class _Relaxation:
         least = float(called("LAPACK", scipy.linalg.eigvalsh, T / unit)[0])
         w = w / (forms.scale[i] * forms.scale[j])
         parts: list[FloatArray | IntArray] = [forms.x[i], forms.z[i], forms.x[j], forms.z[j], w]
-        return ProvedProducts(u, max(0.0, -least) + slack, parts, levels)
+        levels, spreads = (further, None) if forms.has_levels else (None, further)
+        spreads = None if forms.spread is None else spreads
+        return ProvedProducts(u, max(0.0, -least) + slack, parts, levels, spreads)
 
 
 def _products(first: FloatArray, second: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ import math
 import random
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -43,6 +44,7 @@ from mechdesign.kernel.oracles import (
     Products,
     Rays,
     Simplicial,
+    Spread,
     Subsets,
     linear,
 )
@@ -50,6 +52,7 @@ from mechdesign.kernel.oracles.common import GRID, ceilings
 from mechdesign.kernel.packed import Numbers, Places, Weights
 from mechdesign.kernel.proof import Oracle, Program, safe_bound
 from mechdesign.kernel.statement import Statement
+from mechdesign.prior_sets import set_of
 from tests.kernel.draws import (
     KINDS,
     Vector,
@@ -79,6 +82,7 @@ from tests.kernel.draws import (
 )
 
 ONE, ZERO = Fraction(1), Fraction(0)
+HALF = (ONE / 2, ONE / 2)
 Case = Callable[[random.Random, int], tuple[Statement, Oracle]]
 """Draws a statement on so many inputs, and an oracle for it."""
 
@@ -448,11 +452,10 @@ def products(
     c: Fraction,
     forms: list[tuple[int, int]],
     pairs: list[tuple[int, int, Fraction]],
-    lift: Vector | None = None,
-    levels: Numbers | None = None,
+    *more: Vector | Numbers | None,
 ) -> Products:
     left, right, weight = zip(*pairs, strict=True) if pairs else ((), (), ())
-    return Products(c, tuple(forms), Places(left), Places(right), Weights(weight), lift, levels)
+    return Products(c, tuple(forms), Places(left), Places(right), Weights(weight), *more)
 
 
 def least_surplus(
@@ -479,23 +482,23 @@ def least_surplus(
 
 
 def _with(o: Products, c: float) -> Products:
-    return Products(Fraction(c), o.forms, o.left, o.right, o.weight, o.lift, o.levels)
+    return replace(o, surplus=Fraction(c))
 
 
 def safe_products(
     rng: random.Random,
     statement: Statement,
+    columns: list[list[int]],
     forms: list[tuple[int, int]],
-    lift: Vector | None = None,
-    levels: Numbers | None = None,
+    *more: Vector | Numbers | None,
 ) -> None:
     """Assert safety at the least surplus accepted, where a form too strong by a little shows."""
     k, p = statement.k, statement.objective.p
     pairs = [
         (rng.randrange(len(forms)), rng.randrange(len(forms)), number(rng, 0, 1) / 2)
-        for _ in range(rng.randint(levels is not None, 2 * k))
+        for _ in range(rng.randint(len(more) > 1, 2 * k))
     ]
-    oracle, columns = products(ONE, forms, pairs, lift, levels), rays(statement)
+    oracle = products(ONE, forms, pairs, *more)
     for gain in (Squares(units(p), p), Squares((numbers(rng, k),), p, (ONE / 3,))):
         for found, u in least_surplus(statement, gain, cost(rng, k), oracle):
             safe_for_gain(statement, found, gain, u, columns)
@@ -514,7 +517,7 @@ def test_prices_of_products_are_safe(seed: int) -> None:
     forms = [(x, x) for x in range(k)]
     forms += [(x, z) for x in range(k) for z in range(k) if x != z and statement.ratio(x, z)]
     forms += [(x, k) for x in range(k)] * bool(lift) + [(k, x) for x in range(k)] * bool(lift)
-    safe_products(rng, statement, forms, lift)
+    safe_products(rng, statement, rays(statement), forms, lift)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -526,7 +529,50 @@ def test_prices_of_products_with_levels_are_safe(seed: int) -> None:
     statement = Statement(k, (Ratio(Matrix(table)),), (), gained(k, p=p))
     forms = [(x, z) for x in range(k + 2) for z in range(k + 2) if k not in (x, z)]
     forms = [(x, z) for x, z in forms if x != z or x < k]
-    safe_products(rng, statement, forms, levels=Numbers(numbers(rng, k, 0, 3)))
+    safe_products(rng, statement, rays(statement), forms, None, Numbers(numbers(rng, k, 0, 3)))
+
+
+def around(rng: random.Random, p: Vector) -> Box | Ball:
+    """Return a set of priors about p, which is not its center."""
+    if rng.random() < 0.5:
+        return Box(*(tuple(v + s * v * number(rng, 1, 3) / 6 for v in p) for s in (-1, 1)))
+    center = tuple((3 * v + w) / 4 for v, w in zip(p, prior(rng, len(p), least=0), strict=True))
+    apart = sum(abs(v - w) for v, w in zip(p, center, strict=True)) / 2
+    return Ball(center, apart + number(rng, 1, 3) / 20)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_bounds_of_a_set_of_priors_hold_and_prices_by_them_are_safe(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(2, 4)
+    p = prior(rng, k, least=rng.randint(0, 1))
+    lift = Lift(exponent(rng) if rng.random() < 0.8 else None, exponent(rng) / 3, around(rng, p))
+    statement = Statement(k, (lift,), (), gained(k, p=p))
+    listed = Listed(set_of(lift.priors).vertices())
+    columns = rays(replace(statement, cone=(replace(lift, priors=listed),)))
+    spread = Spread.of(statement, p)
+    for q in columns:
+        r = [v / dot(p, q) for v in q]
+        V = dot(p, [(v - 1) ** 2 for v in r])
+        assert V <= spread.most < (spread.high - 1) * (1 - spread.low)
+        assert all((spread.high - v) * (v - spread.low) >= spread.share * V for v in r)
+    forms = [(x, x) for x in range(k)] + [(x, k) for x in range(k)]
+    weights = Weights(numbers(rng, k + 1, 0, 3))
+    safe_products(rng, statement, columns, forms, p, None, weights)
+
+
+@pytest.mark.parametrize("x", [0.02, 0.4])
+@pytest.mark.parametrize("priors", [Box((ONE / 3,) * 2, (2 * ONE / 3,) * 2), Ball(HALF, ONE / 6)])
+def test_the_bound_on_the_variance_is_that_of_two_equal_inputs(
+    priors: Box | Ball, x: float
+) -> None:
+    """Both lifts of q = (1 + x, 1 - x) are at an end; p' . q is between 1 - x / 3 and 1 + x / 3."""
+    upper, lower = math.log((1 + x) / (1 - x / 3)), math.log((1 + x / 3) / (1 - x))
+    lift = Lift(Fraction(lower), Fraction(upper), priors)
+    statement = Statement(2, (lift,), (), gained(2))
+    assert float(Spread.of(statement, HALF).most) == pytest.approx(x * x, rel=1e-3)
+    listed = replace(lift, priors=Listed((HALF,)))
+    assert Spread.of(replace(statement, cone=(listed,)), HALF) is None
 
 
 def test_one_budget_of_two_inputs_is_proved_to_its_optimum() -> None:
@@ -544,10 +590,10 @@ def test_one_budget_of_two_inputs_is_proved_to_its_optimum() -> None:
 def test_a_lift_may_be_of_a_set_of_priors() -> None:
     p = (ONE / 3,) * 3
     held = Statement(3, (Lift(ONE, ONE, Ball(p, ONE / 10)),), (), gained(3))
-    products(Fraction(10**6), [(0, 3), (3, 0)], [], lift=p).gain(held, gained(3), [0] * 3)
+    products(Fraction(10**6), [(0, 3), (3, 0)], [], p).gain(held, gained(3), [0] * 3)
     far = (ONE, 0 * ONE, 0 * ONE)
     with refused("row that does not exist"):
-        products(ONE, [(0, 3)], [], lift=far).gain(held, gained(3), [0] * 3)
+        products(ONE, [(0, 3)], [], far).gain(held, gained(3), [0] * 3)
 
 
 def test_a_multiplier_of_a_product_is_not_negative() -> None:

@@ -142,6 +142,8 @@ def test_rays_found_by_local_search_are_nearly_the_best(notion: Notion) -> None:
         (md.LDP(5), [1, 2, 3, 4, 5]),
         (md.PML("0.009"), [1, 2, 3, 4, 10**8]),
         (md.PML("0.5"), [1, 2, 3, 4, 5]),
+        (md.BoundedPriorLIP("0.1", lower=["3/20"] * 5, upper=["1/4"] * 5), [1] * 5),
+        (md.BoundedPriorLIP("0.1", center=["1/5"] * 5, radius="1/20"), [1] * 5),
     ],
 )
 def test_products_are_close(notion: Notion, counts: list[int], utility: EstimationRisk) -> None:
