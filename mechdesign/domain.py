@@ -274,7 +274,9 @@ class Domain:
         """
         wanted = clean_label(label, key)
         if wanted not in self._index:
-            hint = self._same_text(wanted) or did_you_mean(str(wanted), map(str, self.labels))
+            hint = self._same_text(wanted)
+            if not hint and isinstance(wanted, str):
+                hint = did_you_mean(wanted, map(str, self.labels))
             raise InputError(key, f"labels of the domain ({self.listed()})", shown(label), hint)
         return self._index[wanted]
 

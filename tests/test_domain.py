@@ -96,6 +96,8 @@ def test_bad_sizes_and_spacings_are_refused() -> None:
 def test_an_unknown_label_is_named_with_a_near_miss() -> None:
     with pytest.raises(InputError, match=r"sensitive: .*given 'flue'; did you mean 'flu'\?"):
         Domain(["flu", "none"]).index("flue", "sensitive")
+    with pytest.raises(InputError, match=r"given 4$"):  # a number is not misspelt
+        Domain([20, 40]).index(4)
 
 
 def test_numpy_scalars_become_plain_labels() -> None:

@@ -73,7 +73,8 @@ class ContinuousProblem:
         for notion in self.privacy:
             if notion.on_interval not in takes:
                 able = [name for name, kind in NOTIONS.items() if kind.on_interval in takes]
-                raise UnsupportedError("privacy", f"one of {', '.join(able)}", notion.name)
+                hint = "or MetricPrivacy with the absolute distance" if sides == 1 else ""
+                raise UnsupportedError("privacy", f"one of {', '.join(able)}", notion.name, hint)
         loss, mark = ("MeanAbsoluteError()", "on_interval") if sides == 1 else PLANE
         self.utility = utility_of(utility, loss)
         if not (getattr(utility, mark) and utility.exact):

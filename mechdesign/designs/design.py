@@ -421,6 +421,9 @@ def limits_of(gap: float | None, seconds: float, memory: float | None = None) ->
 
 def check_problem(given: object) -> None:
     """Raise InputError unless the argument is a problem."""
+    if isinstance(given, ContinuousProblem):
+        fault = "this needs inputs that are labels, not an interval or a box"
+        raise InputError("problem", "a Problem", shown_kind(given), fault=fault)
     if not isinstance(given, Problem):
         hint = "as in Problem(inputs, notion, utility, prior=...)"
         raise InputError("problem", "a Problem", shown(given), hint)

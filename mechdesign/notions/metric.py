@@ -54,7 +54,7 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
         super().__init__(epsilon)
         if isinstance(distance, str):
             self.distance: str | ExactTable | Callable[[Any, Any], Any] = known_word(
-                distance, NAMES, "distance", also=", or a matrix"
+                distance, NAMES, "distance", also=", a matrix, or a function, as domain.distance"
             )
         elif callable(distance) and not isinstance(distance, type):
             self.distance = distance

@@ -144,7 +144,8 @@ def test_problems_that_do_not_fit_are_refused(folder: Path, refused: Run) -> Non
     Path("lift.toml").write_text(lift, encoding="utf-8")
     for asked in (["--epsilon", "1"], ["--reach", "0.1"]):
         assert refused("frontier", "lift.toml", *asked) == (
-            "lift.toml: privacy: expected exactly one notion with an epsilon, given lift"
+            "lift.toml: privacy: expected exactly one notion with an epsilon, given lift; "
+            "design a problem for each of its budgets"
         )
     assert refused("frontier", "nowhere.toml", "--epsilon", "1").startswith(
         "nowhere.toml: cannot read"

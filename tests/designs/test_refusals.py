@@ -48,7 +48,7 @@ MATRICES: list[tuple[Any, str]] = [
 ]
 BUDGETS: list[tuple[md.Problem, Any, str]] = [
     (TWO_LIFTS, [1], "privacy"),
-    (A_MATRIX, [1], "privacy"),
+    (A_MATRIX, [1], "given context-aware; design a problem for each of its budgets"),
     (families.lip_and_ldp(3), [1], "privacy"),
     (SURVEY, [1, -1], "epsilon"),
     (SURVEY, ["much"], r"epsilons\[0\]"),
@@ -63,6 +63,11 @@ SEARCHES: list[tuple[md.Problem, dict[str, Any], str]] = [
 ]
 
 INVALID: list[tuple[Callable[[], Any], str]] = [
+    (partial(md.design_frontier, INTERVAL, [1]), "problem: this needs inputs that are labels"),
+    (
+        partial(md.ContinuousProblem, [0, 1], md.MetricPrivacy(1, "euclidean"), INTERVAL.utility),
+        "given metric; or MetricPrivacy with the absolute distance",
+    ),
     *(
         (partial(call, **{key: value}), f"{key}: expected a number > 0")
         for call in DESIGNERS.values()

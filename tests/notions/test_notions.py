@@ -432,6 +432,7 @@ bad: list[tuple[Any, str]] = [
     (lambda: md.ContextAwareLDP([[0]]).cone(Domain.range(2)), r"matrix: expected a 2 x 2 matrix"),
     (lambda: md.ContextAwareLDP("inf"), r"matrix"),
     (lambda: md.MetricPrivacy(1, "eucledian"), r"did you mean 'euclidean'"),
+    (lambda: md.MetricPrivacy(1, "haversine"), r"a function, as domain\.distance, given"),
     (lambda: md.MetricPrivacy(1, [[0, -1], [1, 0]]), r"distance\[0\]\[1\]"),
     (lambda: md.MetricPrivacy(1, [[0, 1]]).cone(Domain.range(2)), r"distance"),
     (lambda: md.MetricPrivacy(1, []), r"distance"),

@@ -63,6 +63,10 @@ class AggregatedDesign:
     aggregated: Central
     standard_error: float
 
+    def __repr__(self) -> str:
+        error = f"standard error of a count: {self.standard_error:.4g}"
+        return f"{self.mechanism!r}\n{error}\n{self.aggregated!r}"
+
 
 def design_for_aggregation(
     inputs: DomainLike, n: int, epsilon: Exact, delta: Exact
@@ -203,6 +207,9 @@ class ShuffledDesign:
     local: Fraction
     solution: Solution
     shuffled: Central
+
+    def __repr__(self) -> str:
+        return f"{self.solution!r}\n\n{self.shuffled!r}"
 
 
 def design_for_shuffle(

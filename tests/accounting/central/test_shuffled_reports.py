@@ -409,6 +409,7 @@ def test_any_channel_needs_more_than_one() -> None:
 def test_hamming_loss_is_randomized_response_at_its_largest_budget() -> None:
     """The best channel is known in closed form; its largest budget is found without designs."""
     found = design_for_shuffle(QUESTION, N, "0.3", DELTA, precision="0.02")
+    assert repr(found) == f"{found.solution}\n\n{found.shuffled}"
     by_hand = largest_local_budget(
         N, "0.3", DELTA, lambda e: GeneralizedRandomizedResponse(K, e), precision="1e-3"
     )
