@@ -39,7 +39,7 @@ from mechdesign.repair import mixed, repair
 from mechdesign.resources import Resources, current
 from mechdesign.search import RawSolution, RejectedRoute, Route
 from mechdesign.search.coarse.groups import MOST_FACETS, grouped, of_few_inputs
-from mechdesign.search.limits import OPTIMAL, Limits
+from mechdesign.search.limits import OPTIMAL, PROOF_STEPS_A_SECOND, Limits
 from mechdesign.search.routes import Coarse, rows_of_all
 from mechdesign.search.starts.remapping import remapped, without_rare
 from mechdesign.search.starts.route import Start
@@ -55,11 +55,8 @@ RARE = 0.3
 MANY_ROWS = 10**7
 """The number of rows from which a bound precedes the search, whatever the time limit."""
 
-STEPS_A_SECOND = 8_000_000
-"""The least number of proof steps per second."""
-
 VALUE_STEPS_A_SECOND = 23_000_000
-"""The same for the steps of an exact value."""
+"""The least number of steps of an exact value per second."""
 
 LIMIT_SECONDS, SUM_SECONDS = 1e-4, 5e-7
 """Seconds of the repair and the checks for each limit on the channel, and each of its sums."""
@@ -326,7 +323,7 @@ class SolutionPool:
                 break
             try:
                 after = self._value_seconds(len(answer.kept))
-                most = self._limits.proof_steps(current().proof_steps, STEPS_A_SECOND, after)
+                most = self._limits.proof_steps(current().proof_steps, PROOF_STEPS_A_SECOND, after)
                 proved += self._take_proof(make, raw.route, most)
             except LimitError as error:
                 late = too_long(error, self._limits)

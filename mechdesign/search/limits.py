@@ -34,6 +34,9 @@ LATE = 1.05
 LATEST = 1.2
 """The longest duration of a design, as a multiple of the time limit, plus one second."""
 
+PROOF_STEPS_A_SECOND = 8_000_000
+"""The least number of steps of a proof per second."""
+
 LEAST_SECONDS = 0.1
 """Seconds of a proof after the time limit."""
 

@@ -105,7 +105,7 @@ def test_a_proof_that_takes_longer_than_there_is_time_for_is_not_begun(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     problem, raw = RAW["rays"]
-    monkeypatch.setattr(answers_module, "STEPS_A_SECOND", 100)
+    monkeypatch.setattr(answers_module, "PROOF_STEPS_A_SECOND", 100)
     found = solved(problem, raw, Limits(seconds=10))
     assert any("is not proved" in note for note in found.notes)
     assert found.bound in blind(problem)

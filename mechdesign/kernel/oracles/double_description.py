@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd
+from math import comb, gcd
 
 from mechdesign.kernel.arithmetic import over_one_denominator
+from mechdesign.kernel.generators import Latent
 from mechdesign.kernel.oracles.common import Ask, Found, Source, limited
 from mechdesign.kernel.statement import Statement
 from mechdesign.resources import current
@@ -43,8 +44,17 @@ class DoubleDescription(Source):
         return Found(list(rays))
 
     def count(self, statement: Statement) -> int:
-        """Return the number of rays for ratios; others are counted while they are listed."""
-        return min(1 << min(statement.k, 60), current().rays)
+        """Return the number of rays for ratios; others are counted while they are listed.
+
+        At a ray k - 1 independent rows and bounds q_x >= 0 are tight. Rows on s numbers w = B q of
+        a latent variable, B >= 0, are not all independent at w: j < s of m such rows leave at most
+        j + 1 positive entries, which they determine. If w = 0, the ray has one positive entry.
+        """
+        k, most = statement.k, min(1 << min(statement.k, 60), current().rays)
+        if len(statement.cone) != 1 or not isinstance(part := statement.cone[0], Latent):
+            return most
+        m, s = sum(1 for _ in part.keys(k)), len(part.matrix)
+        return min(most, sum(comb(m, j) * comb(k, j + 1) for j in range(s)))
 
 
 Rays = dict[tuple[int, ...], int]

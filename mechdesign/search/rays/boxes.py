@@ -60,6 +60,9 @@ LOOSE = 1.5
 """A search ends with a bound of this factor of the largest surplus of a known column: a closer one
 is useless, as potentials change until no column has a surplus."""
 
+OF_BOXES = 0.9
+"""The share of the steps of a proof that boxes may take; multipliers take the rest."""
+
 ROUNDING, TIE = 1e-9, 2.0**-40
 """A box counts as empty only if its ends cross by more than rounding explains; and terms with a
 smaller relative difference are equal."""
@@ -195,7 +198,7 @@ class BoxSearch:
         while heap:
             limits.reserve = max(limits.reserve, self.count * steps * self._seconds_of_one())
             top = heap[0][2]
-            if self.count * self.steps_of_a_box >= current().proof_steps:
+            if self.count * self.steps_of_a_box >= OF_BOXES * current().proof_steps:
                 limits.ended = f"a proof of more than {self.count} boxes is too long"
             if top.bound <= max(goal, LOOSE * settled) or seen >= boxes or limits.expired():
                 break

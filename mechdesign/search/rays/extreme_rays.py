@@ -32,16 +32,18 @@ from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.evidence.rows import Proof, certificate, negated, unproved
 from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.linearizations import AsGain
 from mechdesign.kernel.oracles import DoubleDescription, Rays, Subsets
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
+from mechdesign.resources import current
 from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.forms import OneBudgetCone
 from mechdesign.search.decoders.search import solve_decoders
 from mechdesign.search.generation import WORTH_ADDING, Generation, Pace, SurplusBound
 from mechdesign.search.highs import RestrictedMaster
-from mechdesign.search.limits import Limits
+from mechdesign.search.limits import PROOF_STEPS_A_SECOND, Limits
 from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.rays.boxes import BoxSearch
 from mechdesign.search.rays.enumerate import all_rays
@@ -283,17 +285,26 @@ def _pricer(
 
     splits = utility.entry_gains(np.ones(k), prior) is not None
     boxes = BoxSearch.of(problem, utility) if splits else None
-    (family, *more) = problem.cone.families
+    (family, *more), listed = problem.cone.families, None
     # the checker bounds a box in fewer steps than it needs to list the rays of one lift
     if not (boxes and k > MOST_OF_A_LIFT and not more and family.lift_rows()):
         with suppress(UnsupportedError):
             listed = all_rays(problem.cone, limits)
-            return ListedRays(listed, prior, gain, lambda u: partial(_listed, u))
+            most = limits.steps(current().proof_steps, PROOF_STEPS_A_SECOND)
+            if not boxes or _steps_to_list(problem) <= most:
+                return ListedRays(listed, prior, gain, lambda u: partial(_listed, u))
     if sets := RaisedSets.of(problem, utility, boxes):
         return sets
     own = partial(utility.surplus, problem=problem)
     most = limits.steps(MOST_PROGRAMS, PROGRAMS_A_SECOND)
-    return AnyCone(problem.cone, prior, gain, limits, boxes=boxes, own=own, most=most)
+    return AnyCone(problem.cone, prior, gain, limits, first=listed, boxes=boxes, own=own, most=most)
+
+
+def _steps_to_list(problem: Problem) -> int:
+    """Return the kernel's steps to price all rays."""
+    statement = problem.compiled.statement
+    aim = statement.objective
+    return listed_rays(problem).steps(statement, AsGain()(statement)) if aim is not None else 0
 
 
 class ListedRays:

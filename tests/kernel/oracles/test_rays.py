@@ -6,6 +6,7 @@ Work is counted from sizes before it begins: steps grow with each size, and are 
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 from math import gcd
 from typing import Any
@@ -297,6 +298,19 @@ def test_rays_and_pairs_have_a_limit() -> None:
         DoubleDescription()(statement, None)
     assert PAIRS == 400
     assert DoubleDescription().count(statement) == 2**4
+
+
+@pytest.mark.parametrize(("k", "n_values", "most"), [(12, 2, 144), (9, 3, 1797), (9, 4, 9261)])
+def test_rays_of_a_latent_variable_of_few_values_are_few(k: int, n_values: int, most: int) -> None:
+    """The steps of a list count C(m, j) C(k, j + 1) for each j below the number of values."""
+    rng = random.Random(k)
+    B = tuple(tuple(Fraction(rng.randint(1, 9)) for _ in range(k)) for _ in range(n_values))
+    part = Latent(B, Ratio(Constant(ONE)))
+    statement = Statement(k, (part,), (), gained(k))
+    found, count = DoubleDescription()(statement, None).rays, DoubleDescription().count(statement)
+    assert all(part.test(k)(ray) is None or max(ray) > 2**64 for ray in found)
+    assert len(found) <= count == min(2**k, most)
+    assert DoubleDescription().count(replace(statement, cone=(part, part))) == 2**k
 
 
 def test_rays_are_rounded_towards_zero_only_along_a_diagonal() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 from unittest import mock
 
@@ -170,6 +171,22 @@ def test_the_search_ends_at_the_optimum_or_names_the_limit(
         with resources.allow(proof_steps=30_000):
             solve_by_rays(problem, limits)
         assert "boxes is too long" in limits.ended
+
+
+@pytest.mark.parametrize("utility", UTILITIES, ids=["information", "histogram"])
+def test_boxes_bound_what_takes_the_checker_too_long_to_list(utility: md.MutualInformation) -> None:
+    """A proof by all rays of a sensitive attribute of five values would be refused."""
+    parts = np.random.default_rng(0).integers(1, 9, (14, 5)).tolist()
+    given = [[Fraction(n, sum(row)) for n in row] for row in parts]
+    secret = {"values": list(range(5)), "given_input": given}
+    notion = md.SensitiveAttributePrivacy(md.LDP(1), secret)
+    problem = md.Problem(range(14), notion, utility, prior=md.Prior.uniform(14))
+    for steps, gap in ((500_000, 0.2), (2_000_000, 1e-9)):  # of a tree that ends early, and whole
+        with resources.allow(proof_steps=steps):
+            found = md.design(problem, time_limit=1000)
+        assert found.certificate is not None
+        assert isinstance(found.certificate.linearization, Boxes)
+        assert abs(found.value - found.bound) <= gap * found.value
 
 
 def test_time_is_kept_for_the_proof_of_the_tree() -> None:
