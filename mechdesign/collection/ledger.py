@@ -156,6 +156,9 @@ APPLICATION, VERSION = 0x4D444C47, 2
 
 COLUMNS = "time", "records", "mechanism", "reports", "leakages"
 
+TABLES = [f"CREATE TABLE draws ({', '.join(COLUMNS)})", "CREATE TABLE ledger (key BLOB)"]
+"""The whole schema by name; a view or a trigger could take any time, or undo a draw."""
+
 SECONDS = 10
 """Timeout for the lock on the database, in seconds."""
 
@@ -325,10 +328,10 @@ def _opened(file: Path) -> Iterator[sqlite3.Connection]:
 
 def _read(file: Path, database: sqlite3.Connection) -> Ledger:
     """Return the content of a ledger."""
-    marks = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in MARKS]
-    keys = (
-        database.execute("SELECT key FROM ledger").fetchall() if marks == [*MARKS.values()] else []
-    )
+    found = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in MARKS]
+    found += [sql for (sql,) in database.execute("SELECT sql FROM sqlite_master ORDER BY name")]
+    is_ledger = found == [*MARKS.values(), *TABLES]
+    keys = database.execute("SELECT key FROM ledger").fetchall() if is_ledger else []
     key = keys[0][0] if len(keys) == 1 else None
     if not isinstance(key, bytes) or len(key) != KEY_BYTES:
         raise InputError(str(file), f"a ledger of version {VERSION}", "another kind of file")
@@ -356,8 +359,8 @@ def _create(database: sqlite3.Connection) -> None:
     """Create the tables and the key of a ledger."""
     for name, value in MARKS.items():
         database.execute(f"PRAGMA {name} = {value}")
-    database.execute("CREATE TABLE ledger (key BLOB)")
-    database.execute(f"CREATE TABLE draws ({', '.join(COLUMNS)})")
+    for table in TABLES:
+        database.execute(table)
     database.execute("INSERT INTO ledger VALUES (?)", (secrets.token_bytes(KEY_BYTES),))
 
 

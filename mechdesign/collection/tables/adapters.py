@@ -119,7 +119,9 @@ def privatize(
     if adapter.is_column and ids is not None:
         source = adapter_of(ids)
         if source is None or not source.is_column or source.draws_again:
-            raise InputError("ids", "a column of ids in memory, one a record", shown_kind(ids))
+            raise InputError(
+                "ids", "a column of ids in memory, one a record", shown_kind(type(ids))
+            )
         ids = arrow_column(ids)
     job = PrivatizeJob(
         by_column(mechanisms),

@@ -280,6 +280,9 @@ def leakages_are(**keys: Any) -> str:
 
 DAMAGE = {
     "no tables": "DROP TABLE draws",
+    "a view": "CREATE VIEW more AS SELECT 1",
+    "a trigger": "CREATE TRIGGER undo AFTER INSERT ON draws BEGIN DELETE FROM draws; END",
+    "a computed column": "ALTER TABLE draws ADD COLUMN more AS (zeroblob(1000000000))",
     "no head": "DELETE FROM ledger",
     "two keys": "INSERT INTO ledger SELECT * FROM ledger",
     "another application": "PRAGMA application_id = 7",
