@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
+import secrets
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -141,12 +142,18 @@ def _is_there(target: Path, claim: os.stat_result) -> bool:
 
 
 def _mode(target: Path) -> int:
-    """Return the permissions of an existing file, or the default ones for a new file."""
+    """Return the permissions of an existing file, or the default ones, which a new file shows.
+
+    To ask for the umask is to set it, also for files that other threads create meanwhile.
+    """
     if target.exists():
         return target.stat().st_mode & 0o777
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
+    new = target.with_name(f"{PREFIX}{secrets.token_hex(8)}")
+    try:
+        with new.open("xb") as stream:
+            return os.fstat(stream.fileno()).st_mode & 0o777
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:

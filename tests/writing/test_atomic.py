@@ -55,6 +55,14 @@ def test_only_durable_files_wait_for_the_disk(
     assert bool(synced) is durable
 
 
+def test_the_umask_is_not_set_for_other_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "umask", lambda _: pytest.fail("it is of the whole process"))
+    write_atomically(tmp_path / "out", "a")
+    assert names(tmp_path) == ["out"]
+
+
 @POSIX
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
 def test_rights_are_kept_and_those_of_a_new_file_are_the_usual_ones(
