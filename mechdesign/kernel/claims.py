@@ -163,7 +163,8 @@ def verify_privacy(notion: Notion, leak: Leak, claim: Claim) -> str:
     own, title = notion.is_own or notion.name == "linear", keys.get("title", "")
     whom = (f" ({title!r:.60})" if title else "") + " of the sensitive attribute" * bool(secret)
     rows_of = " (rows of the user's own, not a known notion)" if own else ""
-    return f"{name}{whom}: private as stated, exactly{rows_of}; leakage {float(leakage):.10g}"
+    measure = "largest excess over the bounds" if leak.signed else "leakage"
+    return f"{name}{whom}: private as stated, exactly{rows_of}; {measure} {float(leakage):.10g}"
 
 
 @dataclass(frozen=True)

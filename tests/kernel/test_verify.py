@@ -140,7 +140,9 @@ def test_a_leakage_is_negative_only_without_an_epsilon(
     for off, why in ((1e-12, ""), (-0.01, "leaks more"), (0.01, "leaks less")):
         claims = {"privacy": [CLAIM, {**claim, "leakage": least + off}]}
         with refused(why) if why else nullcontext():
-            assert len(checked(asked, claims).claims) == 6
+            lines = checked(asked, claims).claims
+            assert len(lines) == 6
+            assert ("; largest excess over the bounds -" if least else "; leakage ") in lines[2]
 
 
 @pytest.mark.parametrize(
