@@ -325,6 +325,8 @@ class Channel(ReportSource, Tabular):
         1       0  1.0000
         """
         rows = as_channel(other, "other").rows()
+        if set(other.inputs.labels) != set(self.inputs.labels):
+            raise InputError("other", f"a channel on {self.inputs!r}", f"one on {other.inputs!r}")
         order = places(other.inputs.labels, self.inputs.labels, "other")
         labels = self.inputs.labels, self.outputs, other.outputs
         return refinement(self.rows(), [rows[x] for x in order], *labels)

@@ -64,7 +64,10 @@ memory_size = _typed(
 )
 
 TYPES: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("N", "J", "B", "Q", "REPORTS"), int),
+    **dict.fromkeys(
+        ("N", "J", "B", "Q", "REPORTS"),
+        _typed("a whole number", lambda found: int(found[0]), r"[+-]?[0-9]{1,18}"),
+    ),
     **dict.fromkeys(
         ("NUMBER", "SECONDS"), _typed("a number > 0", lambda found: _positive(found[0]))
     ),

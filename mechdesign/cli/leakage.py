@@ -109,7 +109,10 @@ VERDICTS = {
 
 def _compare(options: argparse.Namespace) -> None:
     first, second = _channel(options.first), _channel(options.second)
-    there, back = first.refines(second), second.refines(first)
+    try:
+        there, back = first.refines(second), second.refines(first)
+    except InputError as error:
+        raise error.at(options.second) from None
     verdict = VERDICTS[bool(there), bool(back)]
     if options.json:
         found = {"first_refines_second": there.to_json(), "second_refines_first": back.to_json()}

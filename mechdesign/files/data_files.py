@@ -133,7 +133,8 @@ def _table(rows: Iterator[list[str]], where: str, of: str) -> list[list[str]]:
     lines: list[list[str]] = []
     for n, line in enumerate(rows, 1):
         if lines and len(line) != len(lines[0]):
-            expected = f"{len(lines[0])} cells in line {n}{of}, as in the first"
+            cells = f"{len(lines[0])} cell{'s' * (len(lines[0]) != 1)}"
+            expected = f"{cells} in line {n}{of}, as in the first"
             raise InputError(where, expected, f"{len(line)}")
         check_size("entries", n * len(line), where)
         lines.append(line)
@@ -143,7 +144,8 @@ def _table(rows: Iterator[list[str]], where: str, of: str) -> list[list[str]]:
 def read_numbers(path: Path) -> list[list[Exact]]:
     """Return the cells of a table of nonnegative numbers without a header."""
     where = str(path)
-    return _numbers(_table(_rows(path, ",", where), where, ""), where, "", 1)
+    lines = _table(_rows(path, ",", where), where, "")
+    return _numbers(lines, where, "", 1, "a table without a header and without labels is read")
 
 
 def read_matrix(
@@ -184,7 +186,9 @@ def read_matrix(
     return [found[x] for x in _places([line[0] for line in body], rows, key)]
 
 
-def _numbers(lines: list[list[str]], where: str, of: str, first: int) -> list[list[Exact]]:
+def _numbers(
+    lines: list[list[str]], where: str, of: str, first: int, hint: str = ""
+) -> list[list[Exact]]:
     """Return numbers in [0, inf], inf as text; ``first`` is their first line and column."""
     found = list[list[Exact]]()
     for n, line in enumerate(lines, first):
@@ -195,7 +199,7 @@ def _numbers(lines: list[list[str]], where: str, of: str, first: int) -> list[li
             except InputError:
                 if not is_infinite(cell):
                     place = f"{where}: line {n}{of}, column {m}"
-                    raise InputError(place, NUMBER, OTHER) from None
+                    raise InputError(place, NUMBER, OTHER, hint) from None
                 found[-1].append(cell)
     return found
 

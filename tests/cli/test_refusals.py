@@ -144,6 +144,7 @@ WRONG = {
     "leakage": "leakage: give either a channel or --ledger",
     f"{LEAKAGE} --ledger l": "leakage: give either a channel or --ledger",
     "leakage none.csv": "none.csv: cannot read the file",
+    "leakage none.csv --shuffled ten": "…--shuffled: expected a whole number, given 'ten'",
     f"{LEAKAGE} --prior 0.5,x,0.5": "--prior: expected ",
     f"{LEAKAGE} --prior 0.5,0.1": "--prior: expected ",
     f"{LEAKAGE} --prior 0.5,0.5": "prior: expected 3 prob",

@@ -72,7 +72,7 @@ def test_that_the_command_writes_what_the_file_states(
     saved.write_text(json.dumps(document))
     if text is None:
         line = refused("export", str(saved), "--listing", status=1)
-        assert line.startswith(f"{saved}: no listing: ")
+        assert line.startswith(f"{saved}: no listing: the verified checker does not support ")
         return
     printed("export", str(saved), "--listing", str(target))
     assert printed("export", str(saved), "--listing") == target.read_text()

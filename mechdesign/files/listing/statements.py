@@ -33,6 +33,9 @@ ONE = Fraction(1)
 class UnprovedError(CertificateError):
     """The verified checker does not support a part of the file."""
 
+    def __init__(self, part: str) -> None:
+        super().__init__(f"the verified checker does not support {part}")
+
 
 def line(numbers: Iterable[Any]) -> str:
     """Return numbers on a line."""
