@@ -43,6 +43,8 @@ MATRICES: list[tuple[Any, str]] = [
     (np.eye(3) / 2, "rows that sum to 1"),
     (np.full((3, 3), np.nan), "rows that sum to 1"),
     ([["x", 0, 0]] * 3, "numbers in rows of one length"),
+    (None, "matrix: expected a matrix of numbers"),
+    (LETTERS.Q, "matrix: expected a matrix of numbers, .*; pass Q.value"),
     (pd.DataFrame(np.eye(3), index=INPUTS, columns=["a", "b", "z"]), "given 'z'"),
     (pd.DataFrame(np.eye(3), index=["a", "b", "z"], columns=INPUTS), "matrix, rows"),
 ]

@@ -14,6 +14,7 @@ import pytest
 import mechdesign as md
 from mechdesign.designs.design import design_until
 from mechdesign.designs.progress import GapBar
+from mechdesign.designs.solution import float_below
 from mechdesign.kernel import verify
 from mechdesign.search.limits import PHASES, Progress
 from mechdesign.sweeps.frontier import design_frontier
@@ -140,3 +141,14 @@ def test_the_report_names_the_phases_that_took_long() -> None:
     solution.timings.update(dict.fromkeys(PHASES, 0.001), solve=0.25)
     (line,) = [line for line in repr(solution).splitlines() if line.startswith("seconds")]
     assert line.endswith("(solve 0.25)")
+
+
+@pytest.mark.parametrize(
+    "number", ["1/3", "-1/3", "0", "1e-310", "-1e-310", "1e-9999", "-1e-9999", "-1e-300"]
+)
+def test_a_bound_as_a_float_is_not_above_the_exact_one(number: str) -> None:
+    exact = Fraction(number)
+    found = float_below(exact)
+    assert Fraction(repr(found)) <= exact
+    assert found == pytest.approx(float(exact), rel=1e-15, abs=1e-299)
+    assert found == 0 or abs(found) >= 1e-300  # what a reader accepts

@@ -130,6 +130,7 @@ any order, start or number of steps is safe: it decides how close a bound is
     laws/design.py _Moves._window: 2 * m -> 2
     laws/design.py _Moves._window: sum(self._points) * largest... -> ...lace] * worst << 20 < least
     laws/design.py loss_of_noise: moves.loss(prior) if few el... -> _loss_by_runs(noise, _losse...
+    oracles/double_description.py _cut: both.bit_count() >= k - ... -> both.bit_count() >= k - 2
     oracles/linear.py OneBudget.linear: max -> min
     oracles/linear.py OneBudget.linear: 1 -> 2
     oracles/linear.py _level: 0 -> 1

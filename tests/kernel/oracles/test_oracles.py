@@ -358,6 +358,15 @@ def test_the_bound_is_the_optimum_of_a_symmetric_channel() -> None:
         assert oracle.paid(statement) == v * limit
 
 
+@pytest.mark.parametrize("k", range(2, 8))
+def test_a_constant_column_is_not_priced_above_its_cost(k: int) -> None:
+    """It has no information: with equal potentials s is 1, though 1/k is rounded."""
+    statement = limited((ONE / k,) * k, ONE)
+    for level in (0.0, 3.0):
+        safe = Entropy(((0, ONE),), Numbers([level] * k)).linear(statement)([0] * k, [0] * k, None)
+        assert -UNIT >> 100 <= sum(safe) <= 0
+
+
 def test_potentials_far_below_are_raised_and_far_above_refused() -> None:
     p = (ONE / 2, ONE / 2)
     statement, form = limited(p, ONE), EntropyGain.of_inputs(p)
