@@ -46,6 +46,7 @@ from mechdesign.kernel.oracles import (
     Simplicial,
     Subsets,
     Walk,
+    knapsack,
 )
 from mechdesign.kernel.oracles.common import Ask, Found, Source
 from mechdesign.kernel.oracles.double_description import PAIRS
@@ -511,6 +512,9 @@ def test_the_worth_of_an_input_is_rounded_up(seed: int) -> None:
         near = t * (falling.gain.split(x)(q / t / 2000) - 1) + prices[x] * q / 2000
         assert near <= _worth(falling.gain.split(x), prices[x], q / 2000, t)
     assert prices[0] * q <= _worth(none.gain.split(0), prices[0], q, t) < prices[0] * q + 1
+    place = rng.randrange(1, 3 << knapsack.GRID)
+    exact = Fraction(prices[0] * place, 1 << knapsack.GRID)
+    assert exact <= knapsack._worth(none.gain.split(0), prices[0])(place) < exact + 1
 
 
 def test_a_walk_needs_one_budget_above_0_in_a_block() -> None:
