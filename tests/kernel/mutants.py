@@ -85,6 +85,7 @@ counts or limits work only
     laws/design.py _Moves.__init__: row + r -> r
     objectives.py Losses: True -> False
     oracles/simplicial.py Simplicial.__call__: 2 -> 1
+    oracles/simplicial.py Simplicial.__call__: diagonal is None and any((len(... -> diagonal is None
     oracles/walk.py Walk.__call__: (current().steps - self.ste... -> ...ement)) // STEPS_PER_PLACE)
     oracles/walk.py module: 30 -> 60
     packed.py _unpack: size + 1 -> size
@@ -139,6 +140,7 @@ any order, start or number of steps is safe: it decides how close a bound is
     oracles/walk.py _worth: 1 -> 2
     oracles/walk.py open_sets: a + _rest(one)[0] -> a
     oracles/walk.py open_sets: a + _rest(one)[0] -> a - _rest(one)[0]
+    oracles/walk.py open_sets: b + _rest(other)[0] -> b - _rest(other)[0]
     oracles/walk.py open_sets: max(a + rest_one[d], b + rest... -> max(a + rest_one[d], b + rest...
     rounding/bound.py _absolute: min -> max
     rounding/bound.py program: max -> min
@@ -153,6 +155,7 @@ more digits, or a unit of error more; what it must not exceed has tests of its o
     oracles/products.py _rest: weight * a / 2 -> weight * a
     risk.py Inverse.of: 1 -> 2
     rounding/bound.py module: 24 -> 48
+    oracles/walk.py module: 1 -> 2
     risk.py Inverse.readings: (m << self.bits) // unit -> -(-(m << self.bits) // unit)
     risk.py Inverse.readings: sum(map(mul, row, q)) * unit // law -> -(-(sum(map(mul,...
 refused by what follows, too
@@ -171,6 +174,7 @@ the other values do not occur: signs are 1 or -1, ratios are 1 at least, a tuple
     laws/torus.py Torus.sums: 0 -> 1
     names/domains.py Inputs.target: len(parts) == 1 and type(o... -> type(output) is int and 0 ...
     oracles/common.py distinct: 0 -> 1
+    oracles/products.py Products.gain: bound(0, k + 1) or ONE -> bound(0, k + 1)
     proof.py _multiply: program.nodes or [] -> program.nodes
     risk.py _information: 0 -> 1
     value.py _guessed: aim.weights or () -> aim.weights
