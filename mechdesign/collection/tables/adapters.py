@@ -364,14 +364,16 @@ def _streaming(place: str, give: Callable[[Any, Any], Any]) -> Adapter:
     return Adapter(place, privatize, tally)
 
 
-def _drawn(batches: Iterable[pa.RecordBatch], job: PrivatizeJob) -> Iterator[pa.RecordBatch]:
-    """Yield the reports of each batch of a stream, all of whose ids differ."""
+def _drawn(
+    batches: Iterable[pa.RecordBatch], job: PrivatizeJob, in_part: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """Yield the reports of each batch of a stream or a part, all of whose ids differ."""
     before, seen = 0, list[RecordTags]()
     for batch in batches:
-        yield BATCH.privatize(batch, job, before=before, seen=seen)
+        yield BATCH.privatize(batch, job, in_part, before, seen)
         before += batch.num_rows
     if seen:
-        check_distinct(seen, partial(_where, False, 0, (job.ids,)))
+        check_distinct(seen, partial(_where, in_part, 0, (job.ids,)))
 
 
 def _to_duckdb(data: Any, reports: Any) -> Any:
@@ -426,7 +428,7 @@ def _spark_privatize(data: Any, job: PrivatizeJob) -> Any:
     """Return a Spark DataFrame; the reports of a partition are drawn when it is computed."""
 
     def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return (BATCH.privatize(batch, job, in_part=True) for batch in batches)
+        return _drawn(batches, job, in_part=True)
 
     types = import_module("pyspark.sql.pandas.types")
     reports = types.from_arrow_schema(TABLE.privatize(_empty(data, job), job).schema)

@@ -149,3 +149,12 @@ def test_spark_sends_what_one_machine_sends_though_parts_are_computed_again(spar
         assert same_as_on_one_machine(reports.toPandas())
     check_estimates(md.tally(reports, MECHANISMS))
     check_refused("one column 'z', given the columns", md.privatize, frame, {"z": COIN})
+
+
+def test_spark_refuses_an_id_that_comes_again_in_a_part(spark: Any) -> None:
+    """Spark hands a part to Python in batches."""
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
+    frame = spark.createDataFrame(TABLE.assign(id=TABLE["id"] % 150)).coalesce(1)
+    reports = md.privatize(frame, MECHANISMS, key=KEY, ids="id")
+    with pytest.raises(Exception, match=r"row 150 of a part: expected ids that all differ"):
+        reports.collect()
