@@ -20,9 +20,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import count
+from itertools import compress, count
+from operator import mul
 
-from mechdesign.kernel.arithmetic import expect, need, over_one_denominator, scaled
+from mechdesign.kernel.arithmetic import BITS, expect, need, over_one_denominator, scaled
 from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.proof import Cost, Ends, Program, Slot
 from mechdesign.kernel.statement import Statement
@@ -109,19 +110,19 @@ class _Shrink:
     """The boxes where private columns can be."""
 
     def __init__(self, statement: Statement, p: tuple[Fraction, ...]) -> None:
-        k, self._p = statement.k, p
+        k = statement.k
         self.masses, self.whole = over_one_denominator(p)
-        pairs = ((x, z) for x in range(k) for z in range(k))
-        self._ratios = {xz: m for xz in pairs if (m := statement.ratio(*xz)) is not None}
-        self._bounds = [
-            (x, z, scaled(m, up=True, bits=GRID), scaled(1 / m, bits=GRID))
-            for (x, z), m in self._ratios.items()
-            if x != z
+        self._ratios = [
+            {z: m for z in range(k) if (m := statement.ratio(x, z)) is not None} for x in range(k)
         ]
+        self._bounds = list[tuple[int, list[int], list[int], list[int]]]()
         self._shares, self._loads = ([[0] * k for _ in range(k)] for _ in range(2))
-        for (x, z), m in self._ratios.items():
-            self._shares[x][z] = scaled(1 / m, bits=GRID) * self.masses[z]
-            self._loads[z][x] = scaled(m, up=True, bits=GRID) * self.masses[x]
+        for x, known in enumerate(self._ratios):
+            most = [scaled(m, up=True, bits=GRID) for m in known.values()]
+            least = [(m.denominator << GRID) // m.numerator for m in known.values()]
+            self._bounds += [(x, list(known), most, least)] * (len(known) > 1)
+            for z, up, down in zip(known, most, least, strict=True):
+                self._shares[x][z], self._loads[z][x] = down * self.masses[z], up * self.masses[x]
         self._low, self._high = statement.lift(p)
 
     def root(self) -> Sides:
@@ -129,28 +130,32 @@ class _Shrink:
 
         r_z <= M_zx r_x: 1 <= r_x Sum_z p_z M_zx. r_z >= r_x / M_xz: 1 >= r_x Sum_z p_z / M_xz.
         """
-        p, known, low, high = self._p, self._ratios, [], []
-        for x in range(len(p)):
-            floors = [self._low]
-            if all((z, x) in known for z in range(len(p))):
-                floors.append(1 / sum((w * known[z, x] for z, w in enumerate(p)), Fraction(0)))
-            shares = (w / known[x, z] for z, w in enumerate(p) if (x, z) in known)
-            least = sum(shares, Fraction(0))
-            tops = [end for end in (self._high, 1 / least if least else None) if end is not None]
+        one, low, high = self.whole << BITS + GRID, list[int](), list[int]()
+        for x, known in enumerate(self._ratios):
+            floors, tops = [scaled(self._low, bits=GRID)], list[int]()
+            if all(x in ratios for ratios in self._ratios):
+                ratios = (scaled(ratios[x], up=True) for ratios in self._ratios)
+                floors.append(one // sum(map(mul, self.masses, ratios)))
+            if self._high is not None:
+                tops.append(scaled(self._high, up=True, bits=GRID))
+            inverses = ((m.denominator << BITS) // m.numerator for m in known.values())
+            if share := sum(map(mul, [self.masses[z] for z in known], inverses)):
+                tops.append(-(-one // share))
             need(tops, "an input of prior 0 is unbounded")
-            low.append(scaled(max(floors), bits=GRID))
-            high.append(scaled(min(tops), up=True, bits=GRID))
+            low.append(max(floors))
+            high.append(min(tops))
         return low, high
 
     def __call__(self, low: list[int], high: list[int]) -> Sides | None:
         """Return a smaller or equal box with the same private columns; None if there are none."""
         low, high, one = low[:], high[:], self.whole << GRID
         for _ in range(2):
-            for x, z, most, least in self._bounds:
-                high[x] = min(high[x], -(-most * high[z] >> GRID))
-                low[z] = max(low[z], low[x] * least >> GRID)
-            bottom = sum(map(int.__mul__, self.masses, low))
-            top = sum(map(int.__mul__, self.masses, high))
+            for x, known, most, least in self._bounds:
+                high[x] = min(high[x], -(-min(map(mul, most, [high[z] for z in known])) >> GRID))
+                for z, share in zip(known, least, strict=True):
+                    low[z] = max(low[z], low[x] * share >> GRID)
+            bottom = sum(map(mul, self.masses, low))
+            top = sum(map(mul, self.masses, high))
             for x, m in enumerate(self.masses):
                 if not m:
                     continue
@@ -166,19 +171,17 @@ class _Shrink:
         """Bound each entry by ratios and p . r = 1 together, at the best sets S for its ends."""
         below = [m * a for m, a in zip(self.masses, low, strict=True)]
         above = [m * b for m, b in zip(self.masses, high, strict=True)]
+        one, least, most = self.whole << GRID, sum(below), sum(above)
         for x, (shares, loads) in enumerate(zip(self._shares, self._loads, strict=True)):
-            slope, left = 0, self.whole << GRID
-            for share, least in zip(shares, below, strict=True):
-                inside = share * high[x] >> GRID > least
-                slope, left = (slope + share, left) if inside else (slope, left - least)
-            if slope:
-                high[x] = min(high[x], -(-(left << GRID) // slope))
-            slope, left = 0, self.whole << GRID
-            for load, most in zip(loads, above, strict=True):
-                inside = 0 < load * low[x] >> GRID < most
-                slope, left = (slope + load, left) if inside else (slope, left - most)
-            if slope:
-                low[x] = max(low[x], (left << GRID) // slope)
+            top, bottom = high[x], low[x]
+            inside = [share * top >> GRID > m for share, m in zip(shares, below, strict=True)]
+            if slope := sum(compress(shares, inside)):
+                left = one - least + sum(compress(below, inside))
+                high[x] = min(top, -(-(left << GRID) // slope))
+            inside = [0 < load * bottom >> GRID < m for load, m in zip(loads, above, strict=True)]
+            if slope := sum(compress(loads, inside)):
+                left = one - most + sum(compress(above, inside))
+                low[x] = max(bottom, (left << GRID) // slope)
 
     def secants(self, worth: list[Worth], low: list[int], high: list[int]) -> Cost:
         """Return -(B + (Sum A) p), rounded down; every A is rounded up."""
