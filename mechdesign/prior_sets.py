@@ -10,8 +10,9 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import chain
+from itertools import accumulate, chain
 from numbers import Number
+from operator import sub
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -64,7 +65,8 @@ class PriorSet(ABC):
         """Return the vertex, times the denominator, of the largest (or smallest) mean of values."""
 
     @abstractmethod
-    def _vertices(self) -> Iterator[Weights]: ...
+    def _vertices(self) -> Iterator[tuple[int, ...]]:
+        """Yield all vertices, times the denominator; some of them repeatedly."""
 
     def extreme(self, values: Sequence[Any], *, largest: bool) -> Weights:
         """Return the vertex of :meth:`extreme_numerators` as exact probabilities."""
@@ -114,12 +116,12 @@ class PriorSet(ABC):
 
     def vertices(self, limit: int = 4096) -> tuple[Weights, ...]:
         """Return all vertices."""
-        found: dict[Weights, None] = {}
+        found: dict[tuple[int, ...], None] = {}
         for vertex in self._vertices():
             found[vertex] = None
             if len(found) > limit:
                 raise UnsupportedError("priors", f"a set of at most {limit} vertices", "more")
-        return tuple(found)
+        return tuple(tuple(Fraction(n, self.denominator) for n in vertex) for vertex in found)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PriorSet):
@@ -168,8 +170,8 @@ class PriorList(PriorSet):
 
         return (max if largest else min)(self._numerators, key=expectation)
 
-    def _vertices(self) -> Iterator[Weights]:
-        return iter(self.members)
+    def _vertices(self) -> Iterator[tuple[int, ...]]:
+        return map(tuple, self._numerators)
 
     def is_fixed_by(self, permutation: Sequence[int]) -> bool:
         """Compare the members as a set."""
@@ -260,8 +262,8 @@ class PriorBox(PriorSet):
             left -= step
         return tuple(Fraction(n, whole) for n in found)
 
-    def _vertices(self) -> Iterator[Weights]:
-        return _corners(self.lower, self.upper, Fraction(1))
+    def _vertices(self) -> Iterator[tuple[int, ...]]:
+        return _corners(self._low, self._high, self.denominator)
 
     def to_table(self) -> dict[str, Any]:
         """Return ``lower`` and ``upper``."""
@@ -330,14 +332,16 @@ class PriorBall(PriorSet):
             share *= 4
         return self.center
 
-    def _vertices(self) -> Iterator[Weights]:
+    def _vertices(self) -> Iterator[tuple[int, ...]]:
         """At a vertex one entry receives what some others lose, all of it or all they can."""
+        center, radius = self._center, int(self.radius * self.denominator)
         for target in range(self.size):
-            most = tuple(p * (x != target) for x, p in enumerate(self.center))
-            moved = min(self.radius, sum(most, Fraction(0)))
-            for lost in _corners((Fraction(0),) * self.size, most, moved):
-                pairs = enumerate(zip(self.center, lost, strict=True))
-                yield tuple(p - loss + moved * (x == target) for x, (p, loss) in pairs)
+            most = [p * (x != target) for x, p in enumerate(center)]
+            moved = min(radius, sum(most))
+            for lost in _corners([0] * self.size, most, moved):
+                vertex = list(map(sub, center, lost))
+                vertex[target] += moved
+                yield tuple(vertex)
 
     def to_table(self) -> dict[str, Any]:
         """Return ``center`` and ``radius``."""
@@ -359,20 +363,22 @@ def set_of(given: Listed | Ball | Box) -> PriorSet:
     return PriorBox(given.low, given.high)
 
 
-def _corners(low: Weights, high: Weights, total: Fraction) -> Iterator[Weights]:
+def _corners(low: Sequence[int], high: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
     """Yield the vertices of a box of numbers with one sum: all but one are at an end."""
     size = len(low)
+    # the sums from each entry on
+    least, most = (list(accumulate(ends[::-1], initial=0))[::-1] for ends in (low, high))
 
-    def completed(chosen: Weights, free: int, left: Fraction) -> Iterator[Weights]:
+    def completed(chosen: tuple[int, ...], free: int, left: int) -> Iterator[tuple[int, ...]]:
         """Extend ``chosen`` at the ends of ranges; the entry ``free`` takes what is left."""
         x = len(chosen)
-        rest = range(x, size) if free >= x else [*range(x, size), free]
-        if not sum(low[z] for z in rest) <= left <= sum(high[z] for z in rest):
+        passed = slice(free, free + (free < x))
+        if not sum(low[passed], least[x]) <= left <= sum(high[passed], most[x]):
             return
         if x == size:
             yield tuple(left if z == free else p for z, p in enumerate(chosen))
         elif x == free:
-            yield from completed((*chosen, Fraction(0)), free, left)
+            yield from completed((*chosen, 0), free, left)
         else:
             for end in dict.fromkeys((low[x], high[x])):
                 yield from completed((*chosen, end), free, left - end)

@@ -364,13 +364,20 @@ class Problem:
         )
 
     @cached_property
+    def table(self) -> ProblemTable:
+        """The table of a saved file, as the kernel reads it."""
+        table: ProblemTable = read(ProblemTable, self.to_table())
+        return table
+
+    @cached_property
     def compiled(self) -> Compiled:
         """The statement in the kernel: generators, limits and an objective."""
-        return compile_problem(read(ProblemTable, self.to_table()))
+        return compile_problem(self.table)
 
     def __getstate__(self) -> dict[str, Any]:
         """Drop the cached statement."""
-        return {key: value for key, value in vars(self).items() if key != "compiled"}
+        cached = ("table", "compiled")
+        return {key: value for key, value in vars(self).items() if key not in cached}
 
     def to_table(self) -> dict[str, Any]:
         """Return the table of a saved file: all that the checker needs, exact."""

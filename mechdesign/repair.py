@@ -27,6 +27,7 @@ input: the bounded function is convex, and minimal there.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -146,23 +147,25 @@ def mixed(
     t = 2**n / 2**62 is the smallest that satisfies every constraint, exactly.
     """
     asked = [constraint for constraint in constraints if constraint is not None]
+    if _constraints_hold(cone, asked, rows):
+        return rows
     given = rows.tolist()
     if prior.minimum == 0:
         prior = Prior([(p + Fraction(1, len(prior))) / 2 for p in prior])
     mean = [math.floor(prior.mean(column)) for column in zip(*given, strict=True)]
     mean[mean.index(max(mean))] += WHOLE - sum(mean)
-    trial, part = given, 1
-    while part <= WHOLE and not _constraints_hold(cone, asked, trial):
-        trial = [_between(row, mean, part) for row in given]
-        part *= 2
-    return np.array(trial, dtype=np.int64)
+
+    def mixture(n: int) -> Int64Array:
+        return np.array([_between(row, mean, 1 << n) for row in given], dtype=np.int64)
+
+    return mixture(
+        bisect_left(range(BITS), 1, key=lambda n: _constraints_hold(cone, asked, mixture(n)))
+    )
 
 
-def _constraints_hold(
-    cone: Cone, constraints: list[ChannelConstraint], rows: list[list[int]]
-) -> bool:
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    return all(cone.violation(column) is None for column in columns) and all(
+def _constraints_hold(cone: Cone, constraints: list[ChannelConstraint], rows: Int64Array) -> bool:
+    columns = rows.T.tolist()
+    return cone.all_hold(rows) and all(
         constraint.violation(columns) is None for constraint in constraints
     )
 

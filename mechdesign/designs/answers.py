@@ -28,7 +28,6 @@ from mechdesign.evidence.simplicial import erasure
 from mechdesign.kernel.certificate import Certificate, Steps
 from mechdesign.kernel.claims import privacy_steps
 from mechdesign.kernel.documents import OPTIMAL_GAP, relative_gap
-from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.objectives import Reading, Risk
 from mechdesign.kernel.schema import write
 from mechdesign.kernel.statement import private
@@ -39,7 +38,7 @@ from mechdesign.repair import mixed, repair
 from mechdesign.resources import Resources, current
 from mechdesign.search import RawSolution, RejectedRoute, Route
 from mechdesign.search.coarse.groups import MOST_FACETS, grouped, of_few_inputs
-from mechdesign.search.limits import OPTIMAL, PROOF_STEPS_A_SECOND, Limits
+from mechdesign.search.limits import OPTIMAL, STEPS_A_SECOND, Limits
 from mechdesign.search.routes import Coarse, rows_of_all
 from mechdesign.search.starts.remapping import remapped, without_rare
 from mechdesign.search.starts.route import Start
@@ -54,15 +53,6 @@ RARE = 0.3
 
 MANY_ROWS = 10**7
 """The number of rows from which a bound precedes the search, whatever the time limit."""
-
-VALUE_STEPS_A_SECOND = 23_000_000
-"""The least number of steps of an exact value per second."""
-
-LIMIT_SECONDS, SUM_SECONDS = 1e-4, 5e-7
-"""Seconds of the repair and the checks for each limit on the channel, and each of its sums."""
-
-GAIN_SECONDS = 1.6e-6
-"""Seconds of the bound that ignores privacy, times the inputs and the vectors of a gain."""
 
 LARGEST_DIVISOR = 64
 """The largest divisor of a reader's steps that is looked for: denominators of 16,000 bits."""
@@ -113,8 +103,10 @@ class SolutionPool:
             sets = sum(rows is not None and not rows.priors.members for rows in lifts)
             limits.keep(size * (PROOF_SECONDS + sets * SET_SECONDS))
         with self._limits.phase("compile"):
+            self._check_work(problem.table.steps())
             self._statement = problem.compiled.statement  # cached, and timed in this phase
-        self._check_value()
+            ratio = 2 if isinstance(self._statement.objective, Risk) else 1
+            self._check_work(self._work(ratio * len(problem.outputs or problem.domain)))
         self._sign = -1 if problem.utility.is_maximized else 1
         self.best: _Answer | None = None
         self.proof: _Proved | None = None
@@ -128,24 +120,23 @@ class SolutionPool:
         self._unproved: list[str] = []
         self._errors: list[Exception] = []
 
-    def _check_value(self) -> None:
-        """Reject a problem whose exact value, checks or trivial bound take half of the time."""
-        aim, k, limits = self._statement.objective, self._statement.k, self._limits
-        seconds, power = len(self._statement.limits) * (LIMIT_SECONDS + k * SUM_SECONDS), 2
-        if isinstance(aim, Risk):
-            seconds, power = self._value_seconds(2 * k), 3
-        elif isinstance(aim, Gain):
-            seconds += GAIN_SECONDS * k * len(aim.vectors)
-        if 2 * seconds > limits.longest:
-            most = int(k * (limits.longest / 2 / seconds) ** (1 / power))
+    def _check_work(self, steps: int) -> None:
+        """Reject a problem whose exact value and checks take half of the time.
+
+        With the number of inputs the steps grow at least as the square.
+        """
+        k, limits = len(self._problem.domain), self._limits
+        share = 2 * steps / STEPS_A_SECOND / limits.longest
+        if share > 1:
             raise SolverError(
                 f"exact values and checks with {k:,} inputs take too long: for a time limit of "
-                f"{limits.seconds:g} s there may be {most:,}"
+                f"{limits.seconds:g} s there may be {int(k / math.sqrt(share)):,}"
             )
 
-    def _value_seconds(self, n_outputs: int) -> float:
-        """Return about the seconds of the exact value."""
-        return value_steps(self._statement, n_outputs) / VALUE_STEPS_A_SECOND
+    def _work(self, n_outputs: int) -> int:
+        """Return the steps of the exact value and the checks of a channel."""
+        checks = privacy_steps(self._problem.compiled, n_outputs)
+        return checks + value_steps(self._statement, n_outputs)
 
     @property
     def value(self) -> Fraction:
@@ -322,8 +313,8 @@ class SolutionPool:
             if proved and self._gap(answer) <= OPTIMAL_GAP:
                 break
             try:
-                after = self._value_seconds(len(answer.kept))
-                most = self._limits.proof_steps(current().proof_steps, PROOF_STEPS_A_SECOND, after)
+                after = value_steps(self._statement, len(answer.kept))
+                most = self._limits.proof_steps(current().proof_steps, after)
                 proved += self._take_proof(make, raw.route, most)
             except LimitError as error:
                 late = too_long(error, self._limits)
@@ -399,10 +390,9 @@ class SolutionPool:
 
     def _asked_of_readers(self, channel: Channel, proof: _Proved) -> list[str]:
         """Return the limits that a reader must raise, if the file needs more than the default."""
-        n = len(channel.outputs)
-        needed = privacy_steps(self._problem.compiled, n)
+        needed = privacy_steps(self._problem.compiled, len(channel.outputs))
         if proof.certificate is not None:
-            needed = max(proof.steps, needed + value_steps(self._statement, n))
+            needed = max(proof.steps, self._work(len(channel.outputs)))
         if needed <= Resources().steps // LARGEST_DIVISOR:
             return []
         table, rows = self._problem.to_table(), channel.numerators.tolist()

@@ -321,8 +321,8 @@ def blocks_of(
         of, places = ("cone", at.cone) if len(at.cone) else ("limit", at.limits)
         if m.side and places.start in members:
             number = {p: n for n, p in enumerate(members[places.start])}
-            other = [number[tuple(m.priors[n])] for n in m.other]
-            part = replace(m, other=np.array(other, dtype=np.intp))
+            numbers = np.array([number[tuple(p)] for p in m.priors], dtype=np.intp)
+            part = replace(m, other=numbers[m.other])
         found.append(block(part, of, places.start))
     return found
 

@@ -195,16 +195,15 @@ def _float(budget: Fraction | None) -> float | None:
 
 
 def _steps_of(statement: Statement, n_outputs: int) -> int:
-    parts = (*statement.cone, *statement.limits)
-    return sum(part.size(statement.k) for part in parts) * (4 + n_outputs)
+    k, seen = statement.k, set[int]()
+    entries = sum(part.size(k) for part in statement.cone)
+    return (entries + sum(limit.size(k, seen) for limit in statement.limits)) * (4 + n_outputs)
 
 
 def privacy_steps(problem: Compiled, n_outputs: int) -> int:
     """Bound the work of the statement and the claims of privacy: three checks of each."""
     alone = map(problem.alone, problem.table.privacy)
-    return 5 * problem.table.steps() + sum(
-        3 * _steps_of(statement, n_outputs) for statement in alone
-    )
+    return problem.table.steps() + sum(3 * _steps_of(statement, n_outputs) for statement in alone)
 
 
 # ---- value and bound ---------------------------------------------------------------------------

@@ -49,11 +49,16 @@ class Gauge(Kind):
         rounded = exp_upper if up == (self.limit >= 0) else exp_lower
         return rounded(self.exponent) * self.limit
 
+    @property
+    def _is_excess(self) -> bool:
+        """Whether it is Sum_y (A . q_y)_+, whose sides other limits may share."""
+        return len(self.parts) == 2 and self.parts[0] == NOTHING
+
     def holds(self, columns: Columns, whole: int, sums: Sums | None = None) -> bool:
         """Return whether integer columns over one unit satisfy the limit, exactly."""
         sums = {} if sums is None else sums
         most = self.most(up=False)
-        if len(self.parts) == 2 and self.parts[0] == NOTHING:
+        if self._is_excess:
             factor = shortened(exp_upper(-self.parts[1].exponent), True)
             total = self._excess(self.parts[1], factor, columns, sums)
             if self.exponent == -self.parts[1].exponent:
@@ -88,8 +93,14 @@ class Gauge(Kind):
         above = [up * v - down * w for v, w in zip(left, right, strict=True)]
         return Fraction(sum([v for v in above if v > 0]), factor.denominator * a * b)
 
-    def size(self, k: int) -> int:
-        return 5 + sum(1 + len(part.left) + len(part.right) for part in self.parts)
+    def size(self, k: int, seen: set[int]) -> int:
+        """Return the entries of a column that the check reads, without sides already ``seen``."""
+        if not self._is_excess:
+            return 5 + sum(1 + len(part.left) + len(part.right) for part in self.parts)
+        sides = {id(side): len(side) for side in (self.parts[1].left, self.parts[1].right)}
+        new = sides.keys() - seen
+        seen |= new
+        return 3 + sum(2 + sides[side] for side in new)
 
     def moved(self, factor: Fraction, by: Fraction) -> Gauge:
         """Return the limit with its exponents times a number, and weaker by a number (if > 0)."""
@@ -136,8 +147,9 @@ class Information(Kind):
             sums[self.prior] = sum((form(q, up=True) for q in columns), Fraction(0))
         return bool(sums[self.prior] <= self.limit * whole)
 
-    def size(self, k: int) -> int:
-        return 60 * k
+    def size(self, k: int, seen: set[int]) -> int:
+        """Return the work of the check of a column: a long logarithm for each entry."""
+        return 250 * k
 
     def moved(self, factor: Fraction, by: Fraction) -> Information:
         return replace(self, limit=self.limit * factor + by)

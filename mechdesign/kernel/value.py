@@ -64,7 +64,7 @@ def value_steps(statement: Statement, n_outputs: int) -> int:
     if isinstance(aim, Loss) and aim.free:
         return k * aim.costs.n_outputs * (n_outputs if aim.costs.is_dense else 1)
     if isinstance(aim, Risk):
-        return k * k * (4 * k + n_outputs)
+        return k * k * (4 * k + n_outputs) // 2
     vectors = aim.vectors if isinstance(aim, Gain) else ()
     entries = 1 + len(vectors)
     return 4 * k * n_outputs + entries * (k + 60 * n_outputs)

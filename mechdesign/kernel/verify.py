@@ -126,7 +126,7 @@ def _verify_bare(file: BareFile) -> Verified:
 
 def _of_channel(file: ChannelFile, steps: Steps) -> Subject:
     """Return the channel of a file, checked to be one on the inputs of its problem."""
-    steps.take(5 * file.problem.steps(), "the statement")
+    steps.take(file.problem.steps(), "the statement")
     problem, channel, certificate = compile_problem(file.problem), file.channel, file.certificate
     statement, utility = problem.statement, file.problem.utility
     labels, aim = problem.inputs.labels, statement.objective

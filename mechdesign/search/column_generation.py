@@ -66,7 +66,7 @@ def solve_columns(problem: Problem, limits: Limits | None = None) -> RawSolution
     start = pricer.start()
     # a constant column is a channel, for any first rays
     rays = np.column_stack([start / start.max(axis=0), np.ones(len(cost))])
-    program = RestrictedMaster(rays, columns.gain(rays), UNIT)
+    program = RestrictedMaster(rays, columns.gain(rays), UNIT, limits=limits.step(1.0))
     search = Generation(columns, program, lambda gain: -gain, limits.part(scale))
     search.run()
     matrix = columns.sent(search.columns)

@@ -204,7 +204,7 @@ class Generation:
             except SolverError as error:
                 if self.rounds == 1:
                     raise
-                self._failure = str(error)
+                self._failure = "" if self.limits.expired() else str(error)
                 return
             self._potentials = potentials
             loss = self.loss(float(self.program.gain @ self.theta))

@@ -145,11 +145,13 @@ class WarmStartedLP:
                 if is_optimal(self._solver):
                     return answer(self._solver, shape, self._unit)
                 said = status(self._solver)
+                if self._asked is None and is_late(self._solver):
+                    break
             except SolverError as error:
                 said = str(error)
         if said and partial and self._solver.getSolution().dual_valid:
             return replace(answer(self._solver, shape, self._unit), is_optimal=False)
-        raise SolverError(f"HiGHS ({self.method}) stopped: {limits.ended}")
+        raise SolverError(f"HiGHS ({self.method}) stopped: {limits.ended or said}")
 
     def add(self, A: FloatArray, cost: FloatArray) -> None:
         """Add columns; from then on the primal simplex method starts at the last optimum."""
@@ -211,7 +213,7 @@ class RestrictedMaster:
         ``(n_inputs, n_rays)`` and ``(n_rays,)``: some mixture of them must be the ones vector.
     sides
         ``(n_rows,)`` each: the range of the sum; default 1 and 1.
-    unit
+    unit, limits
         As for a program.
     """
 
@@ -221,12 +223,13 @@ class RestrictedMaster:
         gain: FloatArray,
         unit: float = 1.0,
         sides: tuple[FloatArray, FloatArray] | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.rays, self.gain, one = rays, gain, np.ones(len(rays))
         self.scale = float(np.abs(gain).max()) or 1.0
         low, high = (one, one) if sides is None else sides
         model = LPModel(-gain / self.scale, sp.csr_array(rays), low, high)
-        self._program = WarmStartedLP(model, "simplex", unit=unit)
+        self._program = WarmStartedLP(model, "simplex", limits, unit)
 
     def add(self, rays: FloatArray, gain: FloatArray) -> None:
         """Add rays with their gains."""
@@ -260,6 +263,11 @@ def limit_time(solver: Guarded, limits: Limits | None) -> None:
 def is_optimal(solver: Guarded) -> bool:
     """Return whether the last run ended with an optimum."""
     return bool(solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+
+
+def is_late(solver: Guarded) -> bool:
+    """Return whether the last run ended at its time limit."""
+    return bool(solver.getModelStatus() == highspy.HighsModelStatus.kTimeLimit)
 
 
 def status(solver: Guarded) -> str:

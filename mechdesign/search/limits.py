@@ -34,14 +34,15 @@ LATE = 1.05
 LATEST = 1.2
 """The longest duration of a design, as a multiple of the time limit, plus one second."""
 
-PROOF_STEPS_A_SECOND = 8_000_000
-"""The least number of steps of a proof per second."""
-
-LEAST_SECONDS = 0.1
-"""Seconds of a proof after the time limit."""
+LEAST_SECONDS, LEAST_STEPS = 0.1, 1_000_000
+"""Seconds, and steps, of a proof after the time limit."""
 
 AFTER_INTERRUPT = 5.0
 """Seconds of the proof after an interrupt."""
+
+STEPS_A_SECOND = 10_000_000
+"""Steps of the kernel in a second, as in :class:`~mechdesign.resources.Resources`: the one rate by
+which the time of exact work is predicted, from the number of steps that the kernel states."""
 
 
 def available_memory() -> float:
@@ -229,13 +230,12 @@ class Limits:
             self._until = min(self._until, now + AFTER_INTERRUPT)
         return max(min(LATE * self.seconds + 1, self._until) - now, LEAST_SECONDS)
 
-    def proof_steps(self, most: int, rate: float, after: float = 0.0) -> int:
-        """Return the number of steps of a proof at a rate of steps per second.
-
-        Some seconds are kept for the work after it.
-        """
-        seconds = max(self.grace - after, LEAST_SECONDS)
-        return most if math.isinf(seconds) else min(most, int(rate * seconds))
+    def proof_steps(self, most: int, after: int = 0) -> int:
+        """Return the number of steps of a proof; some are kept for the work after it."""
+        seconds = self.grace
+        if math.isinf(seconds):
+            return most
+        return min(most, max(int(STEPS_A_SECOND * seconds) - after, LEAST_STEPS))
 
     def step(self, share: float = 0.5) -> Limits:
         """Return limits for one step: a share of the time left for the search, or for the proof.

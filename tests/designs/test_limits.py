@@ -86,6 +86,7 @@ def test_sizes_on_the_command_line() -> None:
 
 
 DESIGN, NOISE = "mechdesign.designs.design.", "mechdesign.designs.noise."
+RATE = "mechdesign.designs.answers.STEPS_A_SECOND"
 LISTED, POINT = (f"{DESIGN}LISTED_SECONDS", 1, 3), (f"{NOISE}POINT_SECONDS", 1, 3)
 CITY, EYE = md.Domain.grid(70, 70), np.eye(3).tolist()
 LINE = md.Problem(md.Domain.range(5000), md.MetricPrivacy(1, "absolute"), md.MeanAbsoluteError())
@@ -108,18 +109,18 @@ TOO_LARGE: dict[str, tuple[md.Problem, tuple[str, float, float], str]] = {
     ),
     "risk": (
         md.Problem(range(12), LDP1, md.TVRisk()),
-        ("mechdesign.designs.answers.VALUE_STEPS_A_SECOND", 1000, 3),
-        "with 12 inputs take too long: for a time limit of 3 s there may be 7",
+        (RATE, 2000, 3),
+        "with 12 inputs take too long: for a time limit of 3 s there may be 8",
     ),
     "limits": (
         md.Problem(range(12), md.ApproximateLDP(1, "0.1"), md.HammingLoss()),
-        ("mechdesign.designs.answers.LIMIT_SECONDS", 1 / 30, 3),
-        "with 12 inputs take too long: for a time limit of 3 s there may be 8",
+        (RATE, 4000, 3),
+        "with 12 inputs take too long: for a time limit of 3 s there may be 7",
     ),
     "information": (
         md.Problem(range(12), LDP1, md.MutualInformation()),
-        ("mechdesign.designs.answers.GAIN_SECONDS", 1 / 30, 3),
-        "with 12 inputs take too long: for a time limit of 3 s there may be 8",
+        (RATE, 4000, 3),
+        "with 12 inputs take too long: for a time limit of 3 s there may be 9",
     ),
     "losses": (md.Problem(range(3), LDP1, md.Distortion(EYE)), LISTED, "3 s it may have 4 entries"),
     "numbers": (LINE, POINT, "limit of 3 s there may be 4 points"),

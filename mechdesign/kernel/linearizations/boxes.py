@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import compress, count
-from operator import mul
+from operator import ge, mul
 
 from mechdesign.kernel.arithmetic import BITS, expect, need, over_one_denominator, scaled
 from mechdesign.kernel.gains import Gain
@@ -30,6 +30,9 @@ from mechdesign.kernel.statement import Statement
 
 GRID = 80
 """Ends of boxes are over 2**GRID."""
+
+STEPS_OF_A_RATIO = 100
+"""The work of a bound on the ratio of two inputs: an exponential, and its rounding."""
 
 Sides = tuple[list[int], list[int]]
 """Lower and upper ends of a box."""
@@ -71,8 +74,14 @@ class Boxes(Slot):
         need(not todo, "the tree is not complete")
 
     def steps(self, statement: Statement) -> int:
-        of_ratios = 6 * statement.k**2 if statement.ratios else 0
-        return (len(self.tree) + 1) * (50 * statement.k + of_ratios) + statement.k**2
+        k, by_ratio = statement.k, bool(statement.ratios)
+        pairs = STEPS_OF_A_RATIO * k * k * len(statement.ratios) + k * k
+        return (len(self.tree) + 1) * steps_of_a_box(k, by_ratio) + pairs
+
+
+def steps_of_a_box(k: int, by_ratio: bool) -> int:
+    """Return the work on one box of a tree, from sizes."""
+    return 50 * k + (6 * k * k if by_ratio else 0)
 
 
 def _halves(box: Sides | None, x: int, cut: int) -> list[Sides | None]:
@@ -152,8 +161,10 @@ class _Shrink:
         for _ in range(2):
             for x, known, most, least in self._bounds:
                 high[x] = min(high[x], -(-min(map(mul, most, [high[z] for z in known])) >> GRID))
-                for z, share in zip(known, least, strict=True):
-                    low[z] = max(low[z], low[x] * share >> GRID)
+                shares = [low[x] * share >> GRID for share in least]
+                for z, share in zip(known, shares, strict=True):
+                    if share > low[z]:
+                        low[z] = share
             bottom = sum(map(mul, self.masses, low))
             top = sum(map(mul, self.masses, high))
             for x, m in enumerate(self.masses):
@@ -172,13 +183,15 @@ class _Shrink:
         below = [m * a for m, a in zip(self.masses, low, strict=True)]
         above = [m * b for m, b in zip(self.masses, high, strict=True)]
         one, least, most = self.whole << GRID, sum(below), sum(above)
+        starts, ends = [m + 1 << GRID for m in below], [m << GRID for m in above]
         for x, (shares, loads) in enumerate(zip(self._shares, self._loads, strict=True)):
             top, bottom = high[x], low[x]
-            inside = [share * top >> GRID > m for share, m in zip(shares, below, strict=True)]
+            inside = list(map(ge, map(top.__mul__, shares), starts))
             if slope := sum(compress(shares, inside)):
                 left = one - least + sum(compress(below, inside))
                 high[x] = min(top, -(-(left << GRID) // slope))
-            inside = [0 < load * bottom >> GRID < m for load, m in zip(loads, above, strict=True)]
+            products = map(bottom.__mul__, loads)
+            inside = [1 << GRID <= v < end for v, end in zip(products, ends, strict=True)]
             if slope := sum(compress(loads, inside)):
                 left = one - most + sum(compress(above, inside))
                 low[x] = max(bottom, (left << GRID) // slope)

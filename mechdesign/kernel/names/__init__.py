@@ -50,9 +50,10 @@ class ProblemTable:
 
     def steps(self) -> int:
         """Return a bound on the work of compiling it, from sizes."""
-        k, pairs = self.domain.size, sum(n.name in notions.OF_PAIRS for n in self.privacy)
-        pairs += self.utility is not None and self.utility.name in objectives.OF_PAIRS
-        return 10 * k * (2 + len(self.privacy)) + 2 * k * k * pairs
+        k, of_pair = self.domain.size, sum(notions.OF_PAIRS.get(n.name, 0) for n in self.privacy)
+        if self.utility is not None and self.utility.name in objectives.OF_PAIRS:
+            of_pair += notions.DISTANCE
+        return 50 * k * (2 + len(self.privacy)) + k * k * of_pair
 
 
 @dataclass(frozen=True)

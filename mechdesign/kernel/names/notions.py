@@ -52,8 +52,10 @@ FORMS[""] = own_notion
 
 BUDGETS = ("epsilon", "delta", "limit", "least", "radius", "lower", "upper")
 
-OF_PAIRS = {"metric", *_by_name(*forms.APPROXIMATE), *LEVELS}
-"""Notions with a limit or a distance for each pair of inputs."""
+DISTANCE, LIMIT = 10, 150
+OF_PAIRS = dict.fromkeys(["metric", *LEVELS], DISTANCE)
+OF_PAIRS |= {"approximate-ldp": LIMIT, "approximate-lip": DISTANCE}
+"""Notions with a limit or a number for each pair of inputs, and the work of one."""
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def solve_decoders(problem: Problem, limits: Limits | None = None) -> RawSolutio
         program, method, center = _ChannelMaster(problem, pricer, limits), "interior point", None
     else:
         rays = pricer.first_rays()
-        program = RestrictedMaster(rays, pricer.gain(rays))
+        program = RestrictedMaster(rays, pricer.gain(rays), limits=limits.step(1.0))
         method, center = "HiGHS", np.zeros(pricer.size)
     search = Generation(pricer, program, lambda gain: offset - gain, limits.part(unit), center)
     search.run()

@@ -33,28 +33,26 @@ from itertools import count
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.errors import LimitError, SolverError
+from mechdesign.errors import SolverError
 from mechdesign.evidence.rows import certificate, negated, relaxed
 from mechdesign.exact import as_fraction
-from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.certificate import Certificate, Steps
 from mechdesign.kernel.linearizations import Boxes
+from mechdesign.kernel.linearizations.boxes import steps_of_a_box
 from mechdesign.kernel.oracles import Knapsack
 from mechdesign.kernel.relaxations import Implied
 from mechdesign.problem import Problem
 from mechdesign.resources import current
 from mechdesign.search.generation import WORTH_ADDING, SurplusBound
-from mechdesign.search.limits import Limits, running
+from mechdesign.search.limits import STEPS_A_SECOND, Limits, running
 from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.utilities import ColumnUtility
 
 SWEEPS = 2
 """Rounds of bound propagation on a box: more rounds seldom shrink it further."""
 
-PROVED_A_SECOND = 3_000_000
-"""Checker steps per second of this process."""
-
-RATIO_SECONDS = 1.7e-4
-"""Seconds of making and checking a proof for each bound on the ratio of two inputs."""
+PASSES = 3
+"""The work of a proof, as a multiple of its check: boxes are computed, packed, and checked."""
 
 LOOSE = 1.5
 """A search ends with a bound of this factor of the largest surplus of a known column: a closer one
@@ -125,7 +123,9 @@ def _upper(bound: Fraction | None) -> float:
 class BoxSearch:
     """The search for columns with P . r = 1 of largest surplus."""
 
-    def __init__(self, problem: Problem, utility: ColumnUtility) -> None:
+    def __init__(
+        self, problem: Problem, utility: ColumnUtility, limits: Limits | None = None
+    ) -> None:
         self.problem, self.utility, self.prior = problem, utility, problem.prior.array
         self.size = k = len(self.prior)
         lifts = [family.lift_rows() for family in problem.cone.families]
@@ -141,6 +141,8 @@ class BoxSearch:
         R = np.nextafter(np.exp(np.where(math.log(LARGEST_BOUND) < E, np.inf, E)), np.inf)
         np.fill_diagonal(R, 1.0)
         for y in range(k):  # bounds that follow through a third input (Floyd and Warshall)
+            if limits is not None and limits.expired():
+                raise SolverError(f"the ratios of {k:,} inputs were not bounded: {limits.ended}")
             R = np.minimum(R, R[:, [y]] * R[[y], :])
         self.ratios = None if is_lift else R
         # the least and the largest P_z r_z for r_x = 1; 0 without a bound
@@ -150,14 +152,15 @@ class BoxSearch:
         self._began = time.perf_counter(), time.process_time()
         self._root: Box | None = None
         self._leaves: list[Box] = []
-        statement = relaxed(problem.compiled.statement, self._steps)
-        self.count, self.steps_of_a_box = 0, Boxes((None,)).steps(statement) // 2 + 10 * k
+        self.count, self.steps_of_a_box = 0, steps_of_a_box(k, not is_lift) + 10 * k
         """The number of boxes of the tree, and the checker steps for one, with its knapsack."""
 
     @classmethod
-    def of(cls, problem: Problem, utility: ColumnUtility) -> BoxSearch | None:
+    def of(
+        cls, problem: Problem, utility: ColumnUtility, limits: Limits | None = None
+    ) -> BoxSearch | None:
         """Return the search; None if r is unbounded."""
-        search = cls(problem, utility)
+        search = cls(problem, utility, limits)
         return search if np.isfinite(search.root()[1]).all() else None
 
     def gains(self, r: FloatArray) -> FloatArray:
@@ -194,7 +197,7 @@ class BoxSearch:
         heap = [(-leaf.bound, next(tie), leaf) for leaf in self._leaves]
         heapq.heapify(heap)
         settled, seen = -np.inf, 0
-        steps = self.steps_of_a_box / PROVED_A_SECOND
+        steps = PASSES * self.steps_of_a_box / STEPS_A_SECOND
         while heap:
             limits.reserve = max(limits.reserve, self.count * steps * self._seconds_of_one())
             top = heap[0][2]
@@ -233,11 +236,15 @@ class BoxSearch:
     def _certificate(
         self, u: FloatArray, tree: list[tuple[Box, bool]], problem: Problem
     ) -> Certificate:
-        """Return the potentials with the tree of boxes, unless its ratios take too long."""
-        if self.ratios is not None and RATIO_SECONDS * self.size**2 > running().grace:
-            raise LimitError("boxes", "bounds on ratios that end in time", f"{self.size} inputs")
+        """Return the potentials with the tree of boxes, unless computing it takes too long."""
         line = Boxes(tuple(None if leaf else (b.x, as_fraction(b.cut)) for b, leaf in tree))
-        places = line.nodes(relaxed(problem.compiled.statement, self._steps))
+        work = Steps(running().proof_steps(current().proof_steps))
+        statement = problem.compiled.statement
+        for relaxation in self._steps:
+            work.take(PASSES * relaxation.steps(statement), f"the relaxation {relaxation.kind!r}")
+        statement = relaxed(statement, self._steps)
+        work.take(PASSES * line.steps(statement), f"the linearization {line.kind!r}")
+        places = line.nodes(statement)
         leaves = [box for box, is_leaf in tree if is_leaf]
         held = [box.weights for box, place in zip(leaves, places, strict=True) if place is not None]
         own = problem.prior.probabilities

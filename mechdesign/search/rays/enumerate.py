@@ -62,7 +62,9 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
         return listed
     if budget:
         raise _too_many()
-    G = np.unique(thinned(cone).matrix().toarray(), axis=0)
+    rows = thinned(cone).matrix()
+    steps.take(cone.size * rows.shape[0] * rows.shape[0].bit_length())
+    G = np.unique(rows.toarray(), axis=0)
     G = G / np.abs(G).max(axis=1, keepdims=True, initial=1e-300)
     k = cone.size
     rays: FloatArray = np.eye(k)

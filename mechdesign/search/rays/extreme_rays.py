@@ -43,7 +43,7 @@ from mechdesign.search.cones.forms import OneBudgetCone
 from mechdesign.search.decoders.search import solve_decoders
 from mechdesign.search.generation import WORTH_ADDING, Generation, Pace, SurplusBound
 from mechdesign.search.highs import RestrictedMaster
-from mechdesign.search.limits import PROOF_STEPS_A_SECOND, Limits
+from mechdesign.search.limits import STEPS_A_SECOND, Limits
 from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.rays.boxes import BoxSearch
 from mechdesign.search.rays.enumerate import all_rays
@@ -209,9 +209,6 @@ MOST_PROGRAMS, PROGRAMS_A_SECOND = 3_000, 150
 LISTED_UP_TO = 8
 """The number of inputs up to which all rays are listed under every notion."""
 
-CUBE_SECONDS = 2e-9
-"""Seconds of the closure of ratios, times the cube of the number of inputs."""
-
 SHARE = 0.3
 """The share of the time for the columns that separate two mixtures."""
 
@@ -239,7 +236,7 @@ def solve_by_rays(
         near = near / (problem.prior.array @ near)
         center = called("LAPACK", np.linalg.lstsq, near.T, pricer.gain(near), rcond=None)[0]
         first = np.hstack([first, near])
-    program = RestrictedMaster(first, pricer.gain(first))
+    program = RestrictedMaster(first, pricer.gain(first), limits=limits.step(1.0))
     offset = 0.0 if utility.is_maximized else float(utility.offset(problem.domain, problem.prior))
     search = Generation(pricer, program, lambda gain: offset - gain, limits, center)
     search.run()
@@ -277,20 +274,18 @@ def _pricer(
     if lifts is not None:
         return lifts
     prior, k = problem.prior.array, len(problem.domain)
-    if CUBE_SECONDS * k**3 > limits.left:
-        raise SolverError(f"a search for rays on {k:,} inputs takes too long")
 
     def gain(rays: FloatArray) -> FloatArray:
         return utility.gain(rays, prior)
 
     splits = utility.entry_gains(np.ones(k), prior) is not None
-    boxes = BoxSearch.of(problem, utility) if splits else None
+    boxes = BoxSearch.of(problem, utility, limits) if splits else None
     (family, *more), listed = problem.cone.families, None
     # the checker bounds a box in fewer steps than it needs to list the rays of one lift
     if not (boxes and k > MOST_OF_A_LIFT and not more and family.lift_rows()):
         with suppress(UnsupportedError):
             listed = all_rays(problem.cone, limits)
-            most = limits.steps(current().proof_steps, PROOF_STEPS_A_SECOND)
+            most = limits.steps(current().proof_steps, STEPS_A_SECOND)
             if not boxes or _steps_to_list(problem) <= most:
                 return ListedRays(listed, prior, gain, lambda u: partial(_listed, u))
     if sets := RaisedSets.of(problem, utility, boxes):

@@ -27,6 +27,7 @@ from mechdesign.closed_forms.balanced_subsets import balanced_subsets
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.closed_forms.size_classes import MOST_INPUTS
 from mechdesign.errors import InputError, SolverError, UnsupportedError
+from mechdesign.kernel.value import value_steps
 from mechdesign.mechanisms.projective_geometry import ProjectiveGeometryResponse
 from mechdesign.mechanisms.registry import NOISE, mechanism_for
 from mechdesign.mechanisms.set_system import best_size
@@ -37,7 +38,7 @@ from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution, estimated_scalar
 from mechdesign.search.cones.forms import closure
 from mechdesign.search.highs import UNIT, RestrictedMaster
-from mechdesign.search.limits import Limits
+from mechdesign.search.limits import STEPS_A_SECOND, Limits
 from mechdesign.search.lp.program_size import program_rows
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import (
@@ -67,9 +68,8 @@ MOST_ENTRIES = 100_000
 SIZES, FEW_SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 48, 64), (2, 3, 4, 8, 16)
 """Numbers of groups of inputs: up to 64 inputs, and with more."""
 
-MOST_SETS, PRODUCTS_A_SECOND = 1 << 22, 25_000_000
-"""The number of entries of a table of inputs and sets; and the products of an entry with every
-input, for its exact risk, for each second of a time limit."""
+MOST_SETS = 1 << 22
+"""The number of entries of a table of inputs and sets."""
 
 SWAPS = 8
 """The number of alternating updates of the outputs and the inputs of groups."""
@@ -77,9 +77,6 @@ SWAPS = 8
 HALVINGS, SHARES = 20, 2.0**60
 """The number of bisections of the largest share of a channel under a global constraint, and the
 unit of the entries of the integer channels that are tried."""
-
-CONSTRAINED = 0.5
-"""The share of the remaining time for these bisections."""
 
 NOTHING, FARTHEST = 1e-13, 1e12
 """Smaller terms are rounding errors; and the largest ratio of positive entries of a column."""
@@ -101,16 +98,17 @@ def baseline(problem: Problem, limits: Limits) -> RawSolution:
     """
     utility, k, p = problem.utility, len(problem.domain), problem.prior.array
     bound, value = None, None
+    within = limits.step()
     if isinstance(utility, LinearUtility):
-        matrix, value = _linear(problem, utility, limits)
+        matrix, value = _linear(problem, utility, _provable_outputs(problem, limits), within)
     elif isinstance(utility, ColumnUtility):
-        channels, rays = _known(problem, _guide(problem), limits)
+        channels, rays = _known(problem, _guide(problem), within)
         if isinstance(utility, Divergence):  # the binary mechanism
             laws = zip(*utility.weights(problem.domain), strict=True)
             favored = np.eye(2)[[int(a > b) for a, b in laws]]
-            channels.append(randomized_response(problem.cone, favored))
+            channels.append(randomized_response(problem.cone, favored, within))
         gain = partial(utility.on(problem.domain).gain, prior=p)
-        channels += _mixture(rays, -gain(rays)[None, :])
+        channels += _mixture(rays, -gain(rays)[None, :], within)
         gains = [float(gain(Q).sum()) for Q in channels]
         # entries too small for floats make a divergence infinite
         finite = [n for n, total in enumerate(gains) if math.isfinite(total)]
@@ -154,9 +152,10 @@ def _provable_outputs(problem: Problem, limits: Limits) -> int:
     return max(FEWEST, min(n, int(seconds)))
 
 
-def _linear(problem: Problem, utility: LinearUtility, limits: Limits) -> tuple[FloatArray, float]:
-    """Return the best channel found for a linear loss, and the loss."""
-    most = _provable_outputs(problem, limits)
+def _linear(
+    problem: Problem, utility: LinearUtility, most: int, limits: Limits
+) -> tuple[FloatArray, float]:
+    """Return the best channel found for a linear loss, with few outputs, and the loss."""
     cost = utility.cost(problem.domain, problem.prior, problem.outputs or ())
     (k, m), is_worst = cost.shape, utility.worst_case
     one = int((cost.max(axis=0) if is_worst else cost.sum(axis=0)).argmin())
@@ -169,7 +168,7 @@ def _linear(problem: Problem, utility: LinearUtility, limits: Limits) -> tuple[F
         least = np.argmin(largest, axis=0)
         rays, best = np.hstack([rays, rays]), np.concatenate([best, least])
         losses = np.hstack([losses, rays[:, len(least) :] * cost[:, least]])
-    mixed = _mixture(rays, losses if is_worst else losses.sum(axis=0, keepdims=True))
+    mixed = _mixture(rays, losses if is_worst else losses.sum(axis=0, keepdims=True), limits)
     mixed = [placed(Q, best, m) for Q in mixed]
     found += mixed if is_worst else []
     found += [decided(Q, cost, most) for Q in [*channels, *mixed]]
@@ -195,7 +194,7 @@ def _guide(problem: Problem) -> FloatArray:
     return np.asarray(p[:, None] * (f[:, None] - f) ** 2)
 
 
-def _mixture(rays: FloatArray, losses: FloatArray) -> list[FloatArray]:
+def _mixture(rays: FloatArray, losses: FloatArray, limits: Limits) -> list[FloatArray]:
     """Return the mixture of least largest loss, ``(n_losses, n_rays)``, if HiGHS finds it."""
     (k, n), r, scale = rays.shape, len(losses), float(np.abs(losses).max()) or 1.0
     program = np.block([[rays, np.zeros((k, 2))], [losses / scale, np.tile([-1.0, 1.0], (r, 1))]])
@@ -203,7 +202,7 @@ def _mixture(rays: FloatArray, losses: FloatArray) -> list[FloatArray]:
     sides = (np.repeat([1.0, -np.inf], [k, r]), np.repeat([1.0, 0.0], [k, r]))
     with contextlib.suppress(SolverError):
         if math.isfinite(scale):
-            theta, _ = RestrictedMaster(program, gain, UNIT, sides).solve()
+            theta, _ = RestrictedMaster(program, gain, UNIT, sides, limits).solve()
             return [rays * np.maximum(theta[:n], 0.0)]
     return []
 
@@ -236,8 +235,7 @@ def _known(
     channels = [np.eye(k), *sets] if k * k * m <= MOST_PRODUCTS else sets
     one = np.ones((k, 1))
     if not problem.is_conic:
-        within = limits.step(CONSTRAINED)
-        return [one, *(_within_constraints(problem, Q, within) for Q in channels)], one
+        return [one, *(_within_constraints(problem, Q, limits) for Q in channels)], one
     noise = list(_noise(problem))
     if not (is_quick(cone) or k**3 <= MOST_STEPS):
         return [one, *noise], one
@@ -246,10 +244,10 @@ def _known(
         sets += [np.array(sum(np.roll(np.eye(k), n, axis=0) for n in range(m))) for m in steps]
     if is_small := k * k <= MOST_ENTRIES:
         sets.append(np.eye(k))
-    columns = raised(cone, np.unique(np.hstack(sets), axis=1))
-    rays = np.hstack([one, columns, inside(cone, -columns), *(noise if is_small else ())])
+    columns = raised(cone, np.unique(np.hstack(sets), axis=1), limits)
+    rays = np.hstack([one, columns, inside(cone, -columns, limits), *(noise if is_small else ())])
     rays = rays[:, rays.max(axis=0) > 0]
-    responses = [randomized_response(cone, Q) for Q in channels]
+    responses = [randomized_response(cone, Q, limits) for Q in channels]
     return [one, *noise, *responses], rays / rays.max(axis=0)
 
 
@@ -261,9 +259,9 @@ def _noise(problem: Problem) -> Iterator[FloatArray]:
             yield mechanism_for(kind, problem.domain, notion).dense().matrix
 
 
-def randomized_response(cone: Cone, sets: FloatArray) -> FloatArray:
+def randomized_response(cone: Cone, sets: FloatArray, limits: Limits | None = None) -> FloatArray:
     """Return (1 + t S) / (n + t) for n sets S, at the largest private t."""
-    t = ROOM * float(reach(cone, sets).min())
+    t = ROOM * float(reach(cone, sets, limits).min())
     return np.asarray((1 + t * sets) / (sets.shape[1] + t))
 
 
@@ -275,8 +273,8 @@ def _estimating(
     The worst case of channels that are invariant under permutations is at the uniform prior.
     """
     prior = utility.reference(problem.prior).array
-    products = limits.steps(MOST_SETS * len(prior), PRODUCTS_A_SECOND)
-    most = products // len(prior)
+    one, two = (value_steps(problem.compiled.statement, n) for n in (1, 2))
+    most = limits.steps(MOST_SETS, STEPS_A_SECOND * len(prior) / (two - one))
     found = [response, *_subset_selection(problem.cone, most)]
     found += [] if utility.worst_case else _noise(problem)
     risks = [risk_of(Q, utility, prior) for Q in found if (Q[0] != Q).any()] or [math.inf]
@@ -365,8 +363,10 @@ def _within_constraints(problem: Problem, matrix: FloatArray, limits: Limits) ->
     return np.asarray((1 - low) * uniform + low * matrix)
 
 
-def reach(cone: Cone, directions: FloatArray) -> FloatArray:
+def reach(cone: Cone, directions: FloatArray, limits: Limits | None = None) -> FloatArray:
     """Return for each direction v the largest t with 1 + t v private, at most 1e12.
+
+    It is 0, which is private, for the directions that are left when the time is over.
 
     Parameters
     ----------
@@ -397,10 +397,12 @@ def reach(cone: Cone, directions: FloatArray) -> FloatArray:
             steps.append(_steps(1 - low, low * highest - lowest))
         else:
             rows = family.matrix()
-            room = -(rows @ np.ones(cone.size))
-            steps.append(
-                np.array([_steps(room, rows @ v).min(initial=FARTHEST) for v in directions.T])
-            )
+            room, t = -(rows @ np.ones(cone.size)), np.zeros(len(lowest))
+            for n, v in enumerate(directions.T):
+                if limits is not None and limits.expired():
+                    break
+                t[n] = _steps(room, rows @ v).min(initial=FARTHEST)
+            steps.append(t)
     return np.asarray(np.min(steps, axis=0))
 
 
@@ -447,16 +449,16 @@ def lengths(cone: Cone) -> FloatArray | None:
     return closure(cone.lengths())
 
 
-def raised(cone: Cone, sets: FloatArray) -> FloatArray:
+def raised(cone: Cone, sets: FloatArray, limits: Limits | None = None) -> FloatArray:
     """Return private columns that are largest on given sets, ``(n_inputs, n)`` zeros and ones."""
     if (d := lengths(cone)) is not None:
         sets = np.exp(-np.array([d[members].min(axis=0) for members in sets.T > 0])).T
-    return sets if d is not None and cone.is_by_ratios else inside(cone, sets)
+    return sets if d is not None and cone.is_by_ratios else inside(cone, sets, limits)
 
 
-def inside(cone: Cone, columns: FloatArray) -> FloatArray:
+def inside(cone: Cone, columns: FloatArray, limits: Limits | None = None) -> FloatArray:
     """Return the columns, moved towards the constant or away from it as far as allowed."""
-    t = reach(cone, columns - columns.min(axis=0))
+    t = reach(cone, columns - columns.min(axis=0), limits)
     moved = 1 + t * (columns - columns.min(axis=0))
     return np.asarray(moved / moved.max(axis=0))
 
