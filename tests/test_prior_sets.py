@@ -125,6 +125,12 @@ def test_a_distribution_in_floating_point_has_a_member_near(
         assert is_short or near == tuple(map(Fraction, keys["center"]))
 
 
+def test_too_many_vertices_are_refused_soon() -> None:
+    """Sums of ends are not added up again at every entry."""
+    with pytest.raises(UnsupportedError, match="a set of at most 4096 vertices"):
+        PriorBall([Fraction(1, 100)] * 100, "0.1").vertices()
+
+
 @examples(20)
 @given(sets)
 def test_vertices_lie_in_the_set_and_are_not_mixtures_of_each_other(

@@ -41,7 +41,7 @@ from mechdesign.search.coarse.groups import MOST_FACETS, grouped, of_few_inputs
 from mechdesign.search.limits import OPTIMAL, STEPS_A_SECOND, Limits
 from mechdesign.search.routes import Coarse, rows_of_all
 from mechdesign.search.starts.remapping import remapped, without_rare
-from mechdesign.search.starts.route import Start
+from mechdesign.search.starts.route import FEWEST_OUTPUTS, Start
 from mechdesign.solver_guard import failure
 
 PROOF_SECONDS, SET_SECONDS = 1e-5, 1e-4
@@ -105,8 +105,7 @@ class SolutionPool:
         with self._limits.phase("compile"):
             self._check_work(problem.table.steps())
             self._statement = problem.compiled.statement  # cached, and timed in this phase
-            ratio = 2 if isinstance(self._statement.objective, Risk) else 1
-            self._check_work(self._work(ratio * len(problem.outputs or problem.domain)))
+            self._check_work(self._least_work())
         self._sign = -1 if problem.utility.is_maximized else 1
         self.best: _Answer | None = None
         self.proof: _Proved | None = None
@@ -132,6 +131,18 @@ class SolutionPool:
                 f"exact values and checks with {k:,} inputs take too long: for a time limit of "
                 f"{limits.seconds:g} s there may be {int(k / math.sqrt(share)):,}"
             )
+
+    def _least_work(self) -> int:
+        """Return the steps for a channel of the least number of outputs that has a small loss.
+
+        Few are enough under notions on columns: each has its own check.
+        """
+        n = len(self._problem.outputs or self._problem.domain)
+        checks = privacy_steps(
+            self._problem.compiled, FEWEST_OUTPUTS if self._problem.is_conic else n
+        )
+        is_risk = isinstance(self._statement.objective, Risk)
+        return checks + value_steps(self._statement, 2 * n if is_risk else n)
 
     def _work(self, n_outputs: int) -> int:
         """Return the steps of the exact value and the checks of a channel."""

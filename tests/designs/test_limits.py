@@ -13,16 +13,21 @@ import numpy as np
 import pytest
 
 import mechdesign as md
+from mechdesign import resources
 from mechdesign.cli.common import memory_size
 from mechdesign.designs import answers as module
 from mechdesign.designs.answers import SolutionPool
+from mechdesign.errors import LimitError
 from mechdesign.evidence.formulas import nothing_constrained
 from mechdesign.kernel import verify
-from mechdesign.search import ROUTES, RawSolution, plan
+from mechdesign.kernel.linearizations import Boxes
+from mechdesign.search import ROUTES, RawSolution, highs, plan
 from mechdesign.search.coarse.groups import grouped
-from mechdesign.search.highs import limit_time
+from mechdesign.search.highs import RestrictedMaster, WarmStartedLP, limit_time
 from mechdesign.search.limits import Limits, Progress
+from mechdesign.search.rays.boxes import BoxSearch
 from mechdesign.search.starts import route as starts
+from mechdesign.search.starts.baseline import reach
 from mechdesign.search.starts.route import Start
 from mechdesign.tables import ExactTable
 from tests.designs.test_answers import Failing
@@ -143,6 +148,7 @@ def test_a_problem_too_large_for_its_time_limit_is_refused_with_a_size(
     with pytest.raises(md.SolverError, match=message):
         md.design(problem, time_limit=seconds)
     assert not constant.endswith("POINT_SECONDS") or problem.prior._array is None
+    assert name != "limits" or "compiled" not in vars(problem)
 
 
 def ticking() -> Callable[[], float]:
@@ -380,6 +386,41 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def test_a_start_follows_no_direction_after_its_time() -> None:
+    """A clock that ticks at every look leaves three of seven; the constant column is private."""
+    problem = FAMILIES["a matrix of budgets"]
+    far = reach(problem.cone, np.eye(7), Limits(seconds=4, clock=ticking()))
+    assert far.tolist() == [*reach(problem.cone, np.eye(7))[:3], 0, 0, 0, 0]
+
+
+def test_a_search_for_rays_ends_while_it_bounds_ratios() -> None:
+    problem = FAMILIES["information"]
+    with pytest.raises(md.SolverError, match="7 inputs were not bounded: the time limit of 4 s"):
+        BoxSearch.of(problem, problem.utility, Limits(seconds=4, clock=ticking()))
+
+
+def test_a_proof_by_boxes_that_takes_too_long_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = FAMILIES["information"]
+    search = BoxSearch.of(problem, problem.utility)
+    priced = search.price(np.zeros(7), 1.0, 1)
+    assert priced.proof(problem) is not None
+    monkeypatch.setattr(Boxes, "nodes", None)
+    with resources.allow(proof_steps=1000), pytest.raises(LimitError, match="relaxation"):
+        priced.proof(problem)
+
+
+def test_a_solver_that_ends_late_is_not_called_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    master, calls = RestrictedMaster(np.eye(2), np.ones(2)), list[str]()
+    load = WarmStartedLP._load
+    monkeypatch.setattr(WarmStartedLP, "_load", lambda *a: calls.append("load") or load(*a))
+    monkeypatch.setattr(highs, "is_optimal", lambda _: False)
+    for is_late, loads in ((True, 0), (False, 3)):
+        monkeypatch.setattr(highs, "is_late", lambda _, late=is_late: late)
+        with pytest.raises(md.SolverError, match="stopped: Optimal"):
+            master.solve()
+        assert len(calls) == loads
 
 
 def test_a_solver_without_limits_of_its_own_ends_with_the_design() -> None:

@@ -21,6 +21,7 @@ import scipy.optimize
 from hypothesis import assume, given, strategies as st
 
 import mechdesign as md
+import mechdesign.repair as repair_module
 from mechdesign import LDP, LIP, Channel, Distortion, HammingLoss, Prior, Problem, design
 from mechdesign.designs.solution import Solution
 from mechdesign.evidence.rows import block_of
@@ -502,6 +503,23 @@ def test_no_private_channel_is_below_any_bound(data: st.DataObject) -> None:
     problem = Problem(range(k), of_kind(kind, repr(leakage), delta), utility, prior=prior)
     bound = data.draw(weighed(problem, m)).bound(problem.compiled.statement)
     assert bound <= utility.value(channel, prior, problem.outputs)
+
+
+def test_the_share_of_a_mixture_is_found_by_bisection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The least of 62 powers of 2, by one check of the channel and six of mixtures."""
+    problem, seen = Problem(range(3), of_kind(KINDS[0], 1, 0.3), HammingLoss()), list[int]()
+    holds = repair_module._constraints_hold
+    monkeypatch.setattr(repair_module, "_constraints_hold", lambda *a: seen.append(1) or holds(*a))
+    truth = np.diag([WHOLE] * 3)
+    done = mixed(problem.cone, problem.channel_constraints, truth, problem.prior)
+    assert len(seen) <= 7
+    share = done[0][1] * 3 / WHOLE  # t of the uniform row
+    less = np.array([[WHOLE - n - n, n, n] for n in [done[0][1] // 2]] * 3)
+    for x, row in enumerate(less):
+        less[x] = np.roll(row, x)
+    assert share == pytest.approx(0.5)
+    assert of_kind(KINDS[0], 1, 0.3).holds(Channel(done), problem.prior)
+    assert not of_kind(KINDS[0], 1, 0.3).holds(Channel(less), problem.prior)
 
 
 @pytest.mark.slow

@@ -40,6 +40,7 @@ from mechdesign.search.cones.forms import closure
 from mechdesign.search.highs import UNIT, RestrictedMaster
 from mechdesign.search.limits import STEPS_A_SECOND, Limits
 from mechdesign.search.lp.program_size import program_rows
+from mechdesign.search.starts.route import FEWEST_OUTPUTS
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import (
     ColumnUtility,
@@ -49,9 +50,9 @@ from mechdesign.utilities import (
     ReadingVariance,
 )
 
-PAIR_SECONDS, PROOF_SHARE, FEWEST = 4e-7, 0.3, 8
-"""Seconds of the repair and the proof for each pair of inputs and each output, their share of the
-time limit, and the least number of outputs."""
+PAIR_SECONDS, PROOF_SHARE = 4e-7, 0.3
+"""Seconds of the repair and the proof for each pair of inputs and each output, and their share of
+the time limit."""
 
 MOST_CLOSED = 700
 """Number of inputs up to which shortest paths are computed; named distances are shortest paths."""
@@ -149,7 +150,7 @@ def _provable_outputs(problem: Problem, limits: Limits) -> int:
         return n
     pairs = program_rows(problem) / n
     seconds = limits.seconds * PROOF_SHARE / (PAIR_SECONDS * max(pairs, 1.0))
-    return max(FEWEST, min(n, int(seconds)))
+    return max(FEWEST_OUTPUTS, min(n, int(seconds)))
 
 
 def _linear(
