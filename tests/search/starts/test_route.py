@@ -16,8 +16,8 @@ from mechdesign.kernel import verify
 from mechdesign.notions import Notion, Row
 from mechdesign.search import plan
 from mechdesign.search.limits import Limits
-from mechdesign.search.starts.baseline import FEWEST, lengths
-from mechdesign.search.starts.route import Start
+from mechdesign.search.starts.baseline import lengths
+from mechdesign.search.starts.route import FEWEST_OUTPUTS, Start
 from tests.search.routes_support import TwoGuesses, uneven
 from tests.search.test_random_problems import INTERSECTION, estimates, random_problem
 from tests.strategies import examples
@@ -244,6 +244,6 @@ def test_few_outputs_are_used_where_time_is_short() -> None:
         assert raw.value is not None
         used.append(int((raw.matrix.max(axis=0) > 0).sum()))
         values.append(raw.value)
-    assert used[0] <= FEWEST < used[2] == used[3]
+    assert used[0] <= FEWEST_OUTPUTS < used[2] == used[3]
     assert used == sorted(used)
     assert values == sorted(values, reverse=True)
