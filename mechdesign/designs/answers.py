@@ -39,9 +39,10 @@ from mechdesign.resources import Resources, current
 from mechdesign.search import RawSolution, RejectedRoute, Route
 from mechdesign.search.coarse.groups import MOST_FACETS, grouped, of_few_inputs
 from mechdesign.search.limits import OPTIMAL, STEPS_A_SECOND, Limits
+from mechdesign.search.lp.program_size import FEWEST_OUTPUTS
 from mechdesign.search.routes import Coarse, rows_of_all
 from mechdesign.search.starts.remapping import remapped, without_rare
-from mechdesign.search.starts.route import FEWEST_OUTPUTS, Start
+from mechdesign.search.starts.route import Start
 from mechdesign.solver_guard import failure
 
 PROOF_SECONDS, SET_SECONDS = 1e-5, 1e-4

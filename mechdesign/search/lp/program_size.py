@@ -48,6 +48,9 @@ FEWEST_INPUTS = 3
 THINNEST = 1e-6
 """The least budget of a cone with an interior."""
 
+FEWEST_OUTPUTS = 8
+"""The number of outputs that a channel may always have, however short the time is."""
+
 
 def shape(problem: Problem) -> Hashable | None:
     """Return a key that problems share if they can be solved together, or None.

@@ -39,8 +39,7 @@ from mechdesign.search.base import RawSolution, estimated_scalar
 from mechdesign.search.cones.forms import closure
 from mechdesign.search.highs import UNIT, RestrictedMaster
 from mechdesign.search.limits import STEPS_A_SECOND, Limits
-from mechdesign.search.lp.program_size import program_rows
-from mechdesign.search.starts.route import FEWEST_OUTPUTS
+from mechdesign.search.lp.program_size import FEWEST_OUTPUTS, program_rows
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import (
     ColumnUtility,

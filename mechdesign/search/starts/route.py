@@ -21,9 +21,6 @@ from mechdesign.utilities import ConvexUtility
 FEWEST_INPUTS = 8
 """The number of inputs up to which no search takes long."""
 
-FEWEST_OUTPUTS = 8
-"""The number of outputs that a start may always have."""
-
 LONG, FEW = 1_000_000, 3
 """Numbers of rows, in total and per entry of the channel, from which a search takes seconds."""
 

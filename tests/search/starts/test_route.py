@@ -16,8 +16,9 @@ from mechdesign.kernel import verify
 from mechdesign.notions import Notion, Row
 from mechdesign.search import plan
 from mechdesign.search.limits import Limits
+from mechdesign.search.lp.program_size import FEWEST_OUTPUTS
 from mechdesign.search.starts.baseline import lengths
-from mechdesign.search.starts.route import FEWEST_OUTPUTS, Start
+from mechdesign.search.starts.route import Start
 from tests.search.routes_support import TwoGuesses, uneven
 from tests.search.test_random_problems import INTERSECTION, estimates, random_problem
 from tests.strategies import examples
