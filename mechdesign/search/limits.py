@@ -34,8 +34,8 @@ LATE = 1.05
 LATEST = 1.2
 """The longest duration of a design, as a multiple of the time limit, plus one second."""
 
-LEAST_SECONDS, LEAST_STEPS = 0.1, 1_000_000
-"""Seconds, and steps, of a proof after the time limit."""
+LEAST_SECONDS = 0.1
+"""Seconds of a proof after the time limit."""
 
 AFTER_INTERRUPT = 5.0
 """Seconds of the proof after an interrupt."""
@@ -232,10 +232,8 @@ class Limits:
 
     def proof_steps(self, most: int, after: int = 0) -> int:
         """Return the number of steps of a proof; some are kept for the work after it."""
-        seconds = self.grace
-        if math.isinf(seconds):
-            return most
-        return min(most, max(int(STEPS_A_SECOND * seconds) - after, LEAST_STEPS))
+        seconds = max(self.grace - after / STEPS_A_SECOND, LEAST_SECONDS)
+        return most if math.isinf(seconds) else min(most, int(STEPS_A_SECOND * seconds))
 
     def step(self, share: float = 0.5) -> Limits:
         """Return limits for one step: a share of the time left for the search, or for the proof.

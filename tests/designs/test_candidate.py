@@ -24,7 +24,6 @@ from mechdesign import (
     design,
     resources,
 )
-from mechdesign.designs import answers as answers_module
 from mechdesign.designs.answers import SolutionPool
 from mechdesign.evidence.formulas import nothing_constrained
 from mechdesign.kernel import verify
@@ -105,7 +104,7 @@ def test_a_proof_that_takes_longer_than_there_is_time_for_is_not_begun(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     problem, raw = RAW["rays"]
-    monkeypatch.setattr(answers_module, "PROOF_STEPS_A_SECOND", 100)
+    monkeypatch.setattr("mechdesign.search.limits.STEPS_A_SECOND", 100)
     found = solved(problem, raw, Limits(seconds=10))
     assert any("is not proved" in note for note in found.notes)
     assert found.bound in blind(problem)

@@ -18,6 +18,9 @@ LARGE, MOST_FOR_HIGHS = 3_000, 200_000
 method is slow and the interior-point method is tried first; up to the second, HiGHS is tried after
 it."""
 
+FEWEST_OUTPUTS = 8
+"""The number of outputs that a channel may always have, however short the time is."""
+
 
 @lru_cache(maxsize=4)
 def program_rows(problem: Problem) -> int:
@@ -47,9 +50,6 @@ FEWEST_INPUTS = 3
 
 THINNEST = 1e-6
 """The least budget of a cone with an interior."""
-
-FEWEST_OUTPUTS = 8
-"""The number of outputs that a channel may always have, however short the time is."""
 
 
 def shape(problem: Problem) -> Hashable | None:
