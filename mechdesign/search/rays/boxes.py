@@ -238,7 +238,7 @@ class BoxSearch:
     ) -> Certificate:
         """Return the potentials with the tree of boxes, unless computing it takes too long."""
         line = Boxes(tuple(None if leaf else (b.x, as_fraction(b.cut)) for b, leaf in tree))
-        work = Steps(running().proof_steps(current().proof_steps))
+        work = Steps(running().proof_steps(PASSES * current().proof_steps))
         statement = problem.compiled.statement
         for relaxation in self._steps:
             work.take(PASSES * relaxation.steps(statement), f"the relaxation {relaxation.kind!r}")
