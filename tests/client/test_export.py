@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import mechdesign as md
-from mechdesign.client import LANGUAGES, client_table, export_client
+from mechdesign.client import LANGUAGES, client_table, export, export_client
 from tests.cli_support import Run
 from tests.strategies import examples
 
@@ -105,6 +106,16 @@ def test_the_command_writes_what_was_asked_for(
         assert not re.search(r"https?://|fetch\(|import ", page.split("<script")[1].split("*/")[-1])
         table = json.loads((tmp_path / "out" / "mechdesign_table.json").read_text())
         assert table["inputs"] == ["</script>", "b"]
+
+
+def test_a_table_has_as_many_outputs_as_it_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    coin = saved(md.Channel.from_matrix([[1, 0], [0, 1]]), tmp_path)
+    for most, is_refused in ((2, False), (1, True)):
+        monkeypatch.setattr(export, "MOST_OUTPUTS", most)
+        with pytest.raises(md.UnsupportedError) if is_refused else nullcontext():
+            assert client_table(coin)["law"]["kind"] == "channel"
 
 
 @pytest.mark.parametrize(

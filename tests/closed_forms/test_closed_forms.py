@@ -394,6 +394,10 @@ HOLDS: dict[str, list[Stated]] = {
         (LDP(1), HAMMING, {"domain": md.Domain.grid(2, 2)}),
     ],
     "the likeliest inputs": [(md.MaximalLeakage("0.5"), md.BayesAccuracy(), {})],
+    "subset selection by lifts": [
+        (LIP(1), md.L2Risk(), {"prior": EVEN}),
+        (md.AsymmetricLift(1, "0.5"), md.L2Risk(), {"prior": EVEN}),
+    ],
 }
 
 REFUSED: dict[str, list[Stated]] = {
@@ -449,6 +453,12 @@ REFUSED: dict[str, list[Stated]] = {
         (LDP(1), md.EuclideanDistance(), {"domain": md.Domain.grid(2, 2)}),
     ],
     "the likeliest inputs": [(md.MaximalLeakage("0.5"), md.MutualInformation(), {})],
+    "subset selection by lifts": [
+        (LIP(1), md.L2Risk(), {}),
+        (LIP(1), HAMMING, {"prior": EVEN}),
+        (md.AsymmetricLift("1e-15", 1), md.L2Risk(), {"prior": EVEN}),
+        (md.AsymmetricLift(1, "1e-15"), md.L2Risk(), {"prior": EVEN}),
+    ],
 }
 
 

@@ -24,11 +24,17 @@ CELLS = ContinuousChannel([0, 2], "cells", [0, 1, 2], COIN)
 LINE = ContinuousChannel([0, 2], "linear", [0, 2], COIN)
 CORNERS = md.Channel.from_matrix([["3/4", "1/4"]] * 2 + [["1/4", "3/4"]] * 2)
 PLANE = ContinuousChannel([(0, 0), (1, 2)], "linear", [[0, 1], [0, 2]], CORNERS)
+OF_LABELS = [
+    md.PosteriorMeanSquaredError([1, 0]),
+    md.PosteriorMeanSquaredError(histogram=True),
+    md.UnbiasedVariance([1, 0]),
+]
 
 PROBLEMS: list[tuple[Any, Any, Any, Any, str]] = [
     ([0, 1], md.DifferentialIdentifiability(1), MAE, None, "privacy: expected one"),
     ([0, 1], md.HighLowLDP(1, [0]), MAE, None, "privacy: expected one"),
     ([0, 1], md.LDP(1), md.HammingLoss(), None, "utility: expected"),
+    *(([0, 1], md.LDP(1), of_labels, UNIFORM, "utility: expected") for of_labels in OF_LABELS),
     ([0, 1], md.LIP(1), MAE, None, "lip is defined by a law"),
     ([0, math.inf], md.LDP(1), MAE, None, "an unbounded interval has no uniform law"),
     (3, md.LDP(1), MAE, None, r"an interval \[low, high\], given 3"),

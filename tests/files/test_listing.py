@@ -11,10 +11,18 @@ import pytest
 
 from mechdesign import LDP, MeanAbsoluteError, Problem, design
 from mechdesign.files.listing import UnprovedError, listing
+from mechdesign.files.listing.certificates import _facets_of_block
+from mechdesign.files.listing.statements import limit_words
 from mechdesign.kernel.arithmetic import UNIT
+from mechdesign.kernel.generators import Constant, ListedRow, Ratio
+from mechdesign.kernel.limits import Gauge, Information
+from mechdesign.kernel.statement import Statement
 from tests.cli_support import Run
 from tests.documents import as_read
 from tests.kernel.honest import draw_document
+
+ONE = Fraction(1)
+PART = ListedRow(((0, ONE),), ONE, ((1, ONE),))
 
 
 def listed(document: dict[str, Any]) -> str | None:
@@ -53,6 +61,32 @@ def test_that_a_listing_has_the_numbers_of_the_file() -> None:
     prices = [Fraction(int(v), UNIT) for v in lines[certificate + 6].split()[2:]]
     assert prices == [Fraction(v) for v in document["certificate"]["prices"]]
     assert lines[certificate + 7 :] == ["line 3 0 1 2", "end"]
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        Information((ONE,), ONE),
+        Gauge((PART,), ONE, below=(PART,)),
+        Gauge((PART,), -ONE),
+    ],
+    ids=["information", "irrational", "negative"],
+)
+def test_other_limits_are_not_listed(limit: Information | Gauge) -> None:
+    assert limit_words(Gauge((PART,), ONE)) == "0 1 1 rows 1\nleft 1 0 1 1 1 right 1 1 1"
+    with pytest.raises(UnprovedError, match="limit"):
+        limit_words(limit)
+
+
+def test_rays_of_ten_inputs_are_listed_and_of_more_are_not() -> None:
+    for k in (10, 11):
+        statement = Statement(k, (Ratio(Constant(ONE)),), (), None)
+        rows = _facets_of_block(statement, [0], tuple(range(k)))
+        if k > 10:
+            with pytest.raises(UnprovedError, match="11 inputs"):
+                next(rows)
+        else:
+            assert len(list(rows)) == k * (k - 1)
 
 
 def numbers_of(lines: list[str], key: str) -> list[str]:

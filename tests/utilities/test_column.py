@@ -387,6 +387,15 @@ def test_histogram_and_values_together_are_refused() -> None:
         Problem(["a", "b"], LDP(1), md.PosteriorMeanSquaredError())
 
 
+def test_a_gain_needs_the_numbers_of_all_inputs() -> None:
+    even, numbers, labels = np.array([0.5, 0.5]), [0, 1], ["b", "a"]
+    of_numbers, of_labels = (md.PosteriorMeanSquaredError(v) for v in (None, {"a": 1, "b": 0}))
+    for utility, inputs in ((of_numbers, numbers), (of_labels, labels)):
+        with pytest.raises(md.UnsupportedError, match="as by on"):
+            utility.gain(np.eye(2), even)
+        assert utility.on(md.Domain(inputs)).gain(np.eye(2), even).tolist() == [0, 0.5]
+
+
 def test_a_concave_objective_is_not_given_to_a_convex_solver() -> None:
     for name in ("histogram", "numbers", "information"):
         problem = Problem(range(4), LDP(1), UTILITIES[name])

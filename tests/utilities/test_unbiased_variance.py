@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 import mechdesign as md
 from mechdesign import LDP, Channel, Domain, InputError, Prior, Problem, UnbiasedVariance
@@ -16,6 +16,9 @@ from mechdesign.utilities.unbiased_variance import exact_readings
 from tests.strategies import examples
 
 PRIOR = Prior(["0.2", "0.5", "0.3"])
+PARTS = [[1, 4, 4, 5], [1, 4, 3, 2], [5, 1, 3, 1]]
+FOUR = Channel.from_matrix([[n / Fraction(sum(row)) for n in row] for row in PARTS])
+"""Of the readings that are best for its three inputs, one by one, none is best for the worst."""
 
 
 def bias(channel: Channel, values: list[Fraction], readings: tuple[Fraction, ...]) -> set[Fraction]:
@@ -58,6 +61,7 @@ def test_readings_have_no_bias_at_all(
 
 @examples(10)
 @given(channels(), st.booleans(), st.integers(0, 99))
+@example(FOUR, True, 0)
 def test_no_other_unbiased_readings_have_less_variance(
     channel: Channel, worst: bool, seed: int
 ) -> None:
@@ -69,7 +73,7 @@ def test_no_other_unbiased_readings_have_less_variance(
     utility = UnbiasedVariance([0, 1, 5], worst)
     v = np.array([float(r) for r in utility.decoder(channel, PRIOR)])
     least = float(utility.value(channel, PRIOR))
-    for size in (1e-3, 0.1, 3.0):
+    for size in (1e-3, -1e-3, 0.1, -0.1, 3.0, -3.0):
         w = v + size * other @ rng.standard_normal(other.shape[1])
         assert np.allclose(Q @ w, f, atol=1e-8 * np.abs(w).max())
         each = Q @ w**2 - f**2
