@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, product
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -33,11 +34,16 @@ class NDJSONFile(RecordFile):
         packed: str | None = None,
         **_: Any,
     ) -> Any:
-        """Write NDJSON; integers and floats are numbers, other cells are text."""
+        """Write NDJSON; integers and floats are numbers, NaN is null, other cells are text."""
         encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
         def lines(table: pa.Table) -> bytes:
-            return "".join(f"{encode(row)}\n" for row in table.to_pylist()).encode()
+            rows = table.to_pylist()
+            floats = [f.name for f in table.schema if pa.types.is_floating(f.type)]
+            for row, name in product(rows, floats):
+                if row[name] is not None and not math.isfinite(row[name]):
+                    row[name] = None if math.isnan(row[name]) else str(row[name])
+            return "".join(f"{encode(row)}\n" for row in rows).encode()
 
         return text_writer(stream, packed, b"", lines)
 

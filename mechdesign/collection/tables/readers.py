@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -147,9 +148,11 @@ class LabelReader(Reader):
         self._counts += np.bincount(drawn_for, minlength=len(self._counts))
 
     def counts(self) -> dict[str, int]:
-        """Return the positive counts of rows by label, as text."""
-        some = np.flatnonzero(self._counts)
-        return {self._domain.texts[n]: int(self._counts[n]) for n in some.tolist()}
+        """Return the positive counts of rows by label, as text, in which 1.0 is 1."""
+        found = Counter[str]()
+        for n in np.flatnonzero(self._counts).tolist():
+            found[self._domain.texts[n].removesuffix(".0")] += int(self._counts[n])
+        return found
 
 
 class NumberReader(Reader):

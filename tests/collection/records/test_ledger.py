@@ -91,6 +91,13 @@ def test_a_second_draw_for_the_same_records_warns(
     assert first.mechanism == third.mechanism != second.mechanism
 
 
+def test_the_same_records_are_known_by_integers_and_floats(folder: Path) -> None:
+    save_table(folder / "in.csv", {"a": ["1", "2.0", "2"]})
+    draw(channel=md.Channel.from_matrix(WARNER.matrix, inputs=[1, 2]))
+    with pytest.warns(md.RepeatedDrawWarning):
+        draw(channel=md.Channel.from_matrix(WARNER.matrix, inputs=[1.0, 2.0]))
+
+
 def test_the_same_records_are_known_where_each_person_is_asked_for_one_column(folder: Path) -> None:
     """Whoever is asked is drawn anew, so the records of a column are all that could be."""
     save_table(folder / "in.csv", {"a": ["yes", "no"] * 50, "b": ["no"] * 100})

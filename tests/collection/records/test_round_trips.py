@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,16 @@ def test_labels_that_are_not_all_whole_numbers_are_text_in_parquet(tmp_path: Pat
         privatize_file(channel, source, target, "a")
         assert pq.read_table(target).schema.field("a").type == pa.string()
         assert tally_file(channel, target, "a").counts.tolist() == [1, 1]
+
+
+def test_ndjson_has_no_numbers_that_json_lacks(tmp_path: Path) -> None:
+    kept = pa.array([0.5, float("nan"), float("inf"), None])
+    pq.write_table(pa.table({"a": ["x"] * 4, "b": kept}), tmp_path / "in.parquet")
+    target = tmp_path / "out.ndjson"
+    privatize_file(identity(["x"]), tmp_path / "in.parquet", target, "a", keep=["b"])
+    lines = target.read_text().splitlines()
+    written = [json.loads(line, parse_constant=pytest.fail)["b"] for line in lines]
+    assert written == [0.5, None, "inf", None]
 
 
 def test_the_text_nan_is_a_label_and_the_number_an_empty_cell(tmp_path: Path) -> None:
