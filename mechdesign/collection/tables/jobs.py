@@ -203,12 +203,14 @@ class PrivatizeJob:
         if rows is not None:
             values, sources = [found[rows] for found in values], [one.of(rows) for one in sources]
         asked = below(sources[-1], len(values[0]), len(self.columns)) if self.one_each else None
+        names = sorted(str(column.name) for column in self.columns)  # whatever their order
         sent: dict[Any, pa.Array] = {}
         for n, column in enumerate(self.columns):
             data = column.mechanism.drawn(values[n], sources[n]).data
             columns = column.write(data, cells[n].categorical and not self.in_file)
             if asked is not None:
-                columns = [pc.if_else(asked == n, reports, None) for reports in columns]
+                own = asked == names.index(str(column.name))
+                columns = [pc.if_else(own, reports, None) for reports in columns]
             if counts:
                 column.reader.count(values[n])
             sent |= dict(zip(column.names, columns, strict=True))
@@ -331,7 +333,7 @@ class CollectionCoins:
     def __init__(self, key: Any, mechanisms: Mapping[Any, Any]) -> None:
         secret = check_key(key)
         self._ids = subkey(secret, b"record ids")
-        self._choice = subkey(secret, canonical(["choice", *map(str, mechanisms)]))
+        self._choice = subkey(secret, canonical(["choice", *sorted(map(str, mechanisms))]))
         self._keys = {
             name: subkey(secret, canonical([str(name), mechanism.digest]))
             for name, mechanism in mechanisms.items()
