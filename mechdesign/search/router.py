@@ -22,7 +22,7 @@ from mechdesign.search.routes import (
     LinearProgram,
     UnbiasedReadings,
 )
-from mechdesign.utilities import BayesAccuracy, ConvexUtility
+from mechdesign.utilities import BayesAccuracy, ConvexUtility, GVulnerability
 
 AGAIN = "; another method for a smaller gap"
 
@@ -132,6 +132,7 @@ def _check_non_conic(problem: Problem, name: str) -> None:
         raise UnsupportedError("route", expected, name)
     convex = utility.linear_form is not None or isinstance(utility, ConvexUtility)
     if not convex and FORMULAS.suits(problem) is None:
-        expected = f"an expected or worst-case loss, or {BayesAccuracy.name}, beside {notion}"
-        given = f"{utility.name}, which is solved by extreme rays, and there are none"
+        gains = f"{BayesAccuracy.name} or {GVulnerability.name}"
+        expected = f"a loss between input and output, {gains}, beside {notion}"
+        given = f"{utility.name}, which is solved over extreme rays, and this notion has none"
         raise UnsupportedError("utility.objective", expected, given)

@@ -32,7 +32,7 @@ from mechdesign.collection.tables.jobs import (
     check_distinct,
 )
 from mechdesign.errors import InputError, shown, shown_kind
-from mechdesign.reports import Tally
+from mechdesign.reports import Reports, Tally
 from mechdesign.sampling import Randomness
 
 Mechanisms = Drawer | Mapping[Any, Drawer]
@@ -174,7 +174,9 @@ def _adapter_for(data: Any, mechanisms: Mechanisms) -> Adapter:
     """Return the adapter for data, which must be a column or a table as the mechanisms are."""
     adapter = adapter_of(data)
     if adapter is None:
-        raise InputError("data", "a column or a table of a known kind", shown_kind(type(data)))
+        hint = "mechanism.tally(reports) counts Reports" if isinstance(data, Reports) else ""
+        expected = "a column or a table of a known kind"
+        raise InputError("data", expected, shown_kind(type(data)), hint)
     if adapter.is_column == isinstance(mechanisms, Mapping):
         expected = "one mechanism" if adapter.is_column else "a dict of mechanisms, by column"
         given = "a dict" if adapter.is_column else "one alone"

@@ -239,6 +239,12 @@ def coded(code: int) -> pa.DictionaryArray:
         ([1, "a"], TRUE, {}, "a column of text or numbers, given cells of other types"),
         (np.array([["a"]]), TRUE, {}, "an array of one axis"),
         ({"letter": LETTERS}, {"letter": TRUE}, {}, "of a known kind, given the class dict"),
+        (
+            TRUE.privatize(LETTERS),
+            TRUE,
+            {},
+            r"the class Reports; mechanism.tally\(reports\) counts",
+        ),
         (pl.Series([object()]), TRUE, {}, "given Python objects"),
         (np.array(["yes", "\ud800"]), TRUE, {}, "given cells of other types"),
         (np.array([1, "a"], dtype=object), TRUE, {}, "given cells of other types"),
