@@ -39,13 +39,13 @@ class Pair:
     x'; ``least`` is a law that all inputs share, at most the row of any of them. ``rows``, of shape
     ``(n_rows, n_classes)``, are rows of inputs that others may have; ``complete`` tells whether
     they contain the row of every input up to the order of the reports. If the pair bounds all
-    channels within a budget, ``attained`` is one of them, for the lower bound.
+    channels within a budget, it has no labels, and ``attained`` is one of them for the lower bound.
     """
 
     first: FloatArray
     second: FloatArray
     least: FloatArray
-    labels: tuple[Any, Any] = ("x", "x'")
+    labels: tuple[Any, Any] | None = None
     rows: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     complete: bool = False
     attained: Pair | None = None

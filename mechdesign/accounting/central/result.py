@@ -26,7 +26,7 @@ class Central(Tabular):
     local
         The epsilon of one report, which holds with delta 0 if all reports are seen.
     pair
-        For shuffled reports: two inputs that are the hardest to hide.
+        For shuffled reports of a channel: two inputs that are the hardest to hide.
     variation_ratio, closed_form
         For shuffled reports: the published upper bounds of Wang et al. 2023, from three numbers of
         the channel (inf if it does not apply), and of Feldman, McMillan and Talwar 2021, from the
@@ -54,11 +54,11 @@ class Central(Tabular):
         }
 
     def _head(self) -> str:
-        if self.pair is None:
-            return f"the sum of {self.n} reports at delta = {self.delta:g}"
-        x, other = self.pair
-        hardest = f"hardest to hide: {x!r} or {other!r}"
-        return f"{self.n} shuffled reports at delta = {self.delta:g}, {hardest}"
+        what = f"the sum of {self.n} reports"
+        if self.variation_ratio is not None:
+            what = f"{self.n} shuffled report{'s' * (self.n > 1)}"
+        hardest = "" if self.pair is None else ", hardest to hide: {!r} or {!r}".format(*self.pair)
+        return f"{what} at delta = {self.delta:g}{hardest}"
 
     def _table(self) -> Table:
         rows = [

@@ -116,6 +116,8 @@ def test_published_values() -> None:
     assert 0.10990 < ten.at_least < ten.epsilon <= 0.10992
     assert ten.epsilon <= ten.variation_ratio * (1 + 1e-6) <= whole.epsilon * (1 + 1e-5)
     assert whole.epsilon < whole.closed_form < whole.local
+    assert repr(whole).startswith("100000 shuffled reports at delta = 1e-06\n")
+    assert ", hardest to hide: 0 or 1\n" in repr(ten)
 
 
 def test_the_bound_for_every_channel_holds_for_each() -> None:
