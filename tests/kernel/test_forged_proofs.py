@@ -424,6 +424,7 @@ ORACLES: list[Forged] = [
     (of(LDP, Squares(UNITS, UNIFORM, P)), CLASSES, APART),
     (ASKED, CLASSES, "are for gains"),
     (of(Ratio(Constant(ONE, None, (0, 1))), ALIKE), CLASSES, "two bounds"),
+    (of(Ratio(Constant(ONE), P), ALIKE), CLASSES, "two bounds"),
     (of(Lift(-ONE, None, Listed((UNIFORM,))), ALIKE), ALL_LIFTS, "contradict"),
     (SPLIT, each(walks([], []), walks([[]] * 2, [[0, 0]] * 2), walks([[]], [])), "each block"),
     (SPLIT, walks([[]] * 2, [[0, 0]] * 2, blocks=[[0, 1], [1, 2]]), "overlap"),

@@ -56,9 +56,22 @@ def parts_of(blocks: tuple[tuple[int, ...], ...] | None, k: int) -> tuple[tuple[
     return found
 
 
-def ceilings(statement: Statement, block: Sequence[int]) -> list[int | None]:
-    """Return the largest bound on q_x / q_z over z of a block, at least 1, for each x.
+def scales(statement: Statement) -> list[Fraction]:
+    """Return the s of q_x = s_x r_x: 1 / P_x for ratios that are all scaled by one prior P, else 1.
 
+    Bounds on ratios that are scaled by P are plain bounds on ratios of P_x q_x.
+    """
+    priors = {part.prior for part in statement.ratios}
+    prior = priors.pop() if len(priors) == 1 else None
+    return [1 / mass for mass in prior] if prior else [Fraction(1)] * statement.k
+
+
+def ceilings(
+    statement: Statement, block: Sequence[int], scale: Sequence[Fraction] | None = None
+) -> list[int | None]:
+    """Return the largest bound on r_x / r_z over z of a block, at least 1, for each x.
+
+    r_x is q_x, over ``scale`` if given.
     Over ``2**GRID`` and rounded up: the cone grows. None if some z gives no bound. Inputs that no
     generator distinguishes have the same bounds, computed once.
     """
@@ -79,7 +92,8 @@ def ceilings(statement: Statement, block: Sequence[int]) -> list[int | None]:
     for name_x, (x, *more) in kinds.items():
         others = [z for (z, *_) in kinds.values() if z != x] + more[:1]
         known = [statement.ratio(x, z) for z in others]
-        bounds = [m for m in known if m is not None]
+        factors = [scale[z] / scale[x] if scale else 1 for z in others]
+        bounds = [m * f for m, f in zip(known, factors, strict=True) if m is not None]
         whole = scaled(max([Fraction(1), *bounds]), up=True, bits=GRID)
         found[name_x] = whole if len(bounds) == len(known) else None
     return [found[name] for name in names]
@@ -154,10 +168,10 @@ def limited(count: int) -> None:
 
 
 def units(
-    statement: Statement, blocks: Sequence[Sequence[int]]
+    statement: Statement, blocks: Sequence[Sequence[int]], scale: Sequence[Fraction]
 ) -> tuple[list[Ray], list[list[int | None]]]:
-    """Return unbounded inputs as single rays; and all bounds by block."""
-    bounds = [ceilings(statement, block) for block in blocks]
+    """Return unbounded inputs as single rays; and all bounds of scaled entries by block."""
+    bounds = [ceilings(statement, block, scale) for block in blocks]
     limits = {
         x: m
         for block, found in zip(blocks, bounds, strict=True)
@@ -168,9 +182,9 @@ def units(
     return alone, bounds
 
 
-def spread(k: int, block: Sequence[int], entries: Sequence[int]) -> Ray:
-    """Return a ray that is 0 outside of a block."""
-    found = [0] * k
+def spread(block: Sequence[int], entries: Sequence[int], factors: Sequence[int]) -> Ray:
+    """Return a ray that is 0 outside of a block, and in it these entries times factors."""
+    found = [0] * len(factors)
     for x, v in zip(block, entries, strict=True):
-        found[x] = v
+        found[x] = v * factors[x]
     return found

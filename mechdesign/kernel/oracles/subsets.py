@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import chain, pairwise, product
 from math import prod
 
-from mechdesign.kernel.arithmetic import known, need
+from mechdesign.kernel.arithmetic import known, need, over_one_denominator
 from mechdesign.kernel.oracles.common import (
     GAINS,
     ONE,
@@ -20,6 +20,7 @@ from mechdesign.kernel.oracles.common import (
     lift_ends,
     limited,
     parts_of,
+    scales,
     spread,
     units,
 )
@@ -36,7 +37,7 @@ class Subsets(Source):
     (`OneBudget`): a point of a box, and so a mixture of its corners. Without M_x, an entry is
     at least the least one: 1, plus a multiple of that input alone, which is a ray. So is each
     input outside of the blocks. The cone of these rays contains every private column, as M is
-    rounded up.
+    rounded up. Ratios that are scaled by a prior P are plain ratios of the entries P_x q_x.
 
     `Classes` lists one corner for each number of raised inputs in each of its groups; without
     groups these are all corners.
@@ -55,18 +56,19 @@ class Subsets(Source):
 
 def corners(statement: Statement, blocks: Blocks | None, groups: Blocks = ()) -> list[Ray]:
     """Return the corners of all blocks; for a group in a block one per number of raised inputs."""
-    k, divided = statement.k, parts_of(blocks, statement.k)
+    k, divided, scale = statement.k, parts_of(blocks, statement.k), scales(statement)
     limited(corner_count(statement, blocks, groups) - k)
-    rays, bounds = units(statement, divided)
+    rays, bounds = units(statement, divided, scale)
+    factors, _ = over_one_denominator(scale)
     for block, limits in zip(divided, bounds, strict=True):
         tops, parts = dict(zip(block, limits, strict=True)), _parts(block, groups)
-        alike = all(len({tops[x] for x in part}) == 1 for part in parts)
+        alike = all(len({(tops[x], factors[x]) for x in part}) == 1 for part in parts)
         need(alike, "the inputs of a group have two bounds")
         free = [part for part in parts if tops[part[0]] is not None]
         for raised in product(*[range(len(part) + 1) for part in free]):
             up = {x for part, n in zip(free, raised, strict=True) for x in part[:n]}
             entries = [(x in up and tops[x]) or ONE for x in block]
-            rays.append(spread(k, block, entries))
+            rays.append(spread(block, entries, factors))
     return rays
 
 

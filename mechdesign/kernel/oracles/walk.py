@@ -1,6 +1,7 @@
 """Rays of subsets that a walk cannot exclude, for a separable gain and a claimed c.
 
-A ray is 1 on a set S of inputs of a block B, and low on the rest of B. With
+A ray is 1 on a set S of inputs of a block B, and low on the rest of B; for ratios scaled by a prior
+P these are its entries times P_x, and p_x stands for p_x / P_x in what follows. With
 t(S) = p . q = low p(B) + (1 - low) p(S), let G(t, S) = Sum_x t h_x(q_x / t) + u . q - c t: the ray
 needs no more than c if G(t(S), S) <= 0. Every t h(q / t) is convex in t. So for
 t(S) = (1 - s) a + s b and multipliers m_a, m_b
@@ -30,6 +31,7 @@ from mechdesign.kernel.oracles.common import (
     Source,
     limited,
     parts_of,
+    scales,
     spread,
     units,
 )
@@ -60,7 +62,9 @@ class Walk(Source):
         blocks = parts_of(self.blocks, k)
         need(len(blocks) == len(self.ends) == len(self.slopes), "expected ends for each block")
         _, whole = over_one_denominator(ask.gain.p)
-        rays, bounds = units(statement, blocks)
+        scale = scales(statement)
+        rays, bounds = units(statement, blocks, scale)
+        factors, _ = over_one_denominator(scale)
         places = iter(range((current().steps - self.steps(statement)) // STEPS_PER_PLACE))
         for block, limits, inner, slopes in zip(
             blocks, bounds, self.ends, self.slopes, strict=True
@@ -70,10 +74,10 @@ class Walk(Source):
             high = tops.pop()
             inputs = [x for x, m in zip(block, limits, strict=True) if m]
             for raised in self._raised(
-                ask, block, inputs, Fraction(ONE, high), inner, slopes, places
+                ask, block, inputs, Fraction(ONE, high), scale, inner, slopes, places
             ):
                 entries = [high if x in raised else ONE for x in block]
-                rays.append(spread(k, block, entries))
+                rays.append(spread(block, entries, factors))
                 limited(len(rays))
         surplus = self.surplus * UNIT / whole
         return Found(rays, claim=(surplus.numerator, surplus.denominator))
@@ -84,12 +88,13 @@ class Walk(Source):
         block: Sequence[int],
         inputs: Sequence[int],
         low: Fraction,
+        scale: Sequence[Fraction],
         inner: Sequence[Fraction],
         slopes: Numbers,
         places: Iterator[int],
     ) -> Iterator[set[int]]:
         """Yield the sets of inputs of a block that are not excluded."""
-        p = ask.gain.p
+        p = [mass * s for mass, s in zip(ask.gain.p, scale, strict=True)]
         least, mass = low * sum(p[x] for x in block), [(1 - low) * p[x] for x in inputs]
         ends = [least, *inner, least + sum(mass)]
         rising = least > 0 and all(a <= b for a, b in pairwise(ends))
@@ -99,14 +104,19 @@ class Walk(Source):
         prices, parts = [ask.prices[x] for x in inputs], {x: ask.gain.split(x) for x in block}
         found: list[tuple[Fraction, Fraction, End]] = []
         for t, n, m in zip(ends, whole, map(Fraction, slopes), strict=True):
-            down = {x: _worth(h, ask.prices[x], low, t) for x, h in parts.items()}
+            down = {x: _worth(h, ask.prices[x], low * scale[x], t) for x, h in parts.items()}
             start = scaled(m * (least - t) - self.surplus * t, up=True) + sum(down.values())
             added = [
-                _worth(parts[x], ask.prices[x], Fraction(1), t) - down[x] + scaled(m * w, up=True)
+                _worth(parts[x], ask.prices[x], scale[x], t) - down[x] + scaled(m * w, up=True)
                 for x, w in zip(inputs, mass, strict=True)
             ]
             found.append((t, m, (n, start, added)))
-        alike = cache(lambda i, j: ask.alike(inputs[i], inputs[j]))
+
+        @cache
+        def alike(i: int, j: int) -> bool:
+            x, z = inputs[i], inputs[j]
+            return scale[x] == scale[z] and ask.alike(x, z)
+
         for (t, m, left), (t2, m2, right) in pairwise(found):
             slack = scaled((t2 - t) * max(Fraction(0), m2 - m) / 4, up=True)
             for raised in open_sets(left, right, slack, whole[0], masses, prices, alike, places):

@@ -43,26 +43,33 @@ class OneBudgetCone:
         e**-eps: the entry of a ray at inputs that are not raised; raised inputs have 1.
     size
         The number of inputs.
+    scales
+        ``(n_inputs,)``: the entries of rays are times these, all 1 unless ``scaled``.
     """
 
     blocks: tuple[tuple[IntArray, IntArray], ...]
     alone: IntArray
     low: float
     size: int
+    scales: FloatArray
 
     @classmethod
-    def of(cls, cone: Cone) -> Self | None:
-        """Return the blocks of a cone; None for another form."""
+    def of(cls, cone: Cone, scaled: bool = False) -> Self | None:
+        """Return the blocks of a cone; None for another form.
+
+        With ``scaled`` entries may be divided by a prior, as in differential identifiability.
+        """
         (only, *more) = cone.families
         family = only.ratio_rows()
         if more or family is None:
             return None
         bounded = family.index != FREE
         guarded = bounded.any(axis=1)
-        used = family.index[bounded]
-        if not len(used) or used.min() < used.max() or family.scales[used[0]] != 1:
+        used = np.unique(family.index[bounded]).tolist()
+        prior = getattr(family.part, "prior", None) if scaled else None
+        k, exponents = family.size, {family.exponents[b] for b in used}
+        if len(exponents) != 1 or not (prior or all(family.scales[b] == 1 for b in used)):
             return None
-        k = family.size
         members: dict[bytes, list[int]] = {}  # keyed by the inputs that bound them
         np.fill_diagonal(bounded, True)
         for x in np.flatnonzero(guarded).tolist():
@@ -70,7 +77,7 @@ class OneBudgetCone:
         blocks = [np.frombuffer(block, dtype=bool) for block in members]
         if np.sum(blocks, axis=0).max() > 1:
             return None
-        exponent = float(family.exponents[used[0]])
+        exponent = float(exponents.pop())
         return cls(
             tuple(
                 (np.flatnonzero(block), np.array(inputs))
@@ -79,6 +86,7 @@ class OneBudgetCone:
             np.flatnonzero(~guarded),
             math.exp(-min(exponent, LARGEST_EXPONENT)),
             k,
+            np.array([1 / float(mass) for mass in prior or [1] * k]),
         )
 
     @property
@@ -101,7 +109,8 @@ class OneBudgetCone:
             rays = np.zeros((self.size, raised.shape[1]))
             rays[block] = self.low
             rays[inputs] = np.where(raised, 1.0, self.low)
-            found.append(rays)
+            rays *= self.scales[:, None]
+            found.append(rays / rays.max(axis=0))
         return np.hstack(found)
 
 

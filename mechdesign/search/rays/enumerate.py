@@ -10,8 +10,6 @@ Source: Fukuda and Prodon 1996.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
@@ -56,12 +54,12 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
     steps = _Steps(limits.steps(MOST_STEPS, STEPS_A_SECOND), limits)
     if not cone.equal_classes().any():  # all entries are equal: one ray, which rounding might miss
         return np.ones((cone.size, 1))
-    budget = OneBudgetCone.of(cone)
-    listed = budget.subset_rays(MOST_LISTED) if budget else _scaled_subsets(cone)
-    if listed is not None:
+    budget = OneBudgetCone.of(cone, scaled=True)
+    if budget is not None:
+        listed = budget.subset_rays(MOST_LISTED)
+        if listed is None:
+            raise _too_many()
         return listed
-    if budget:
-        raise _too_many()
     rows = thinned(cone).matrix()
     steps.take(cone.size * rows.shape[0] * rows.shape[0].bit_length())
     G = np.unique(rows.toarray(), axis=0)
@@ -90,30 +88,6 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
         thick = "a cone that floats can tell from a line"
         raise UnsupportedError("epsilon", thick, "a thinner one")
     return np.ascontiguousarray(rays.T)
-
-
-def _scaled_subsets(cone: Cone) -> FloatArray | None:
-    """Return all rays for bounds e**(eps + f_z - f_x), as for differential identifiability.
-
-    Then e**f_x q_x satisfy local differential privacy at eps, whose rays are the subsets of the
-    inputs. None for other bounds, or too many subsets.
-    """
-    (family, *more) = cone.families
-    rows = family.ratio_rows()
-    if more or rows is None or not 2 < cone.size <= math.log2(MOST_LISTED):
-        return None
-    E = rows.lengths()
-    if not np.isfinite(E).all():
-        return None
-    budget, f = float(E[0, 1] + E[1, 0]) / 2, (E[:, 0] - E[0, :]) / 2
-    f = f[0] - f
-    same = np.abs(budget + f[None, :] - f[:, None] - E) <= TIGHT * max(1.0, float(np.abs(E).max()))
-    np.fill_diagonal(same, True)
-    if not same.all():
-        return None
-    raised = (np.arange(1, (1 << cone.size) - 1) >> np.arange(cone.size)[:, None]) & 1
-    rays = np.exp(np.where(raised, 0.0, -budget) - f[:, None])
-    return np.ascontiguousarray(rays / rays.max(axis=0))
 
 
 class _Steps:

@@ -343,7 +343,7 @@ def _listed(potentials: FloatArray, problem: Problem) -> Certificate:
 
 def listed_rays(problem: Problem) -> Rays:
     """Return the rays that the kernel lists: subsets of blocks if there are few."""
-    budget = OneBudgetCone.of(problem.cone)
+    budget = OneBudgetCone.of(problem.cone, scaled=True)
     few = budget and sum(1 << len(inputs) for _, inputs in budget.blocks) <= MOST_SUBSETS
     return Rays(Subsets(budget.block_groups) if budget and few else DoubleDescription())
 

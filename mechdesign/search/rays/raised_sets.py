@@ -1,6 +1,7 @@
 """The largest surplus of a ray under one budget: a search over the sets of inputs that it raises.
 
-A ray is 1 on a set S of protected inputs of a block and ``low`` on its other inputs. With its
+A ray is 1 on a set S of protected inputs of a block and ``low`` on its other inputs, or these times
+the scale of each input. With its
 probability t(S) = P . q, the surplus times t(S) is, for a separable gain,
 
     G(t, S) = Sum_x t h_x(q_x / t) - u . q   at t = t(S),
@@ -79,7 +80,7 @@ class RaisedSets:
         cls, problem: Problem, utility: ColumnUtility, boxes: BoxSearch | None = None
     ) -> RaisedSets | None:
         """Return it for one budget, a separable gain and protected inputs of positive prior."""
-        cone, prior = OneBudgetCone.of(problem.cone), problem.prior.array
+        cone, prior = OneBudgetCone.of(problem.cone, scaled=True), problem.prior.array
         if cone is None or utility.entry_gains(np.ones(problem.cone.size), prior) is None:
             return None
         occur = all(prior[inputs].sum() > 0 for _, inputs in cone.blocks)
@@ -90,8 +91,9 @@ class RaisedSets:
         return self.utility.gain(rays, self.prior)
 
     def first_rays(self, _limits: Limits) -> FloatArray:
-        """Return the rays that raise one input, of which some mixture is a channel."""
-        return BlockPricer(self.cone).start()
+        """Return the rays that raise one input, and 1, of which some mixture is a channel."""
+        raised = BlockPricer(self.cone).start() * self.cone.scales[:, None]
+        return np.column_stack([np.ones(self.size), raised])
 
     def price(
         self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
@@ -181,29 +183,33 @@ class _Block:
         Ends of intervals of t.
     changes
         One or two protected inputs in each row.
-    kinds
-        The protected inputs of each probability, which are exchangeable.
+    kind, kinds
+        The number of each protected input's kind, of one probability and scale; and the inputs of
+        each kind, which are exchangeable.
     """
 
     def __init__(
         self, cone: OneBudgetCone, prior: FloatArray, block: IntArray, inputs: IntArray
     ) -> None:
         self.cone, self.block, self.inputs = cone, block, inputs
-        self.masses = (1 - cone.low) * prior[inputs]
-        self.least = cone.low * float(prior[block].sum())
+        scaled = prior * cone.scales
+        self.masses = (1 - cone.low) * scaled[inputs]
+        self.least = cone.low * float(scaled[block].sum())
         most = self.least + float(self.masses.sum())
         self.ends = np.geomspace(self.least, most, INTERVALS + 1)
         i, j = np.triu_indices(len(inputs))
         one = np.eye(len(inputs), dtype=bool)
         self.changes = (one[i] | one[j])[:: -(-len(i) // MOST_CHANGES)]
-        self.kinds = [inputs[prior[inputs] == p] for p in np.unique(prior[inputs])]
+        own = np.column_stack([prior, cone.scales])[inputs]
+        self.kind = np.unique(own, axis=0, return_inverse=True)[1].ravel()
+        self.kinds = [inputs[self.kind == n] for n in range(self.kind.max() + 1)]
 
     def rays(self, raised: BoolArray) -> FloatArray:
         """Return the rays of sets, ``(n_sets, n_protected)``."""
         found = np.zeros((self.cone.size, len(raised)))
         found[self.block] = self.cone.low
         found[self.inputs] = np.where(raised.T, 1.0, self.cone.low)
-        return found
+        return found * self.cone.scales[:, None]
 
 
 class _Table:
@@ -223,8 +229,9 @@ class _Table:
         self.u, prior = u[block.inputs], whole.prior
 
         def worth(x: IntArray, q: float) -> FloatArray:
-            gains = whole.utility.coordinate_gain(x[:, None], q / t, prior)
-            return np.asarray(t * gains - q * u[x, None])
+            entry = q * block.cone.scales[x, None]
+            gains = whole.utility.coordinate_gain(x[:, None], entry / t, prior)
+            return np.asarray(t * gains - entry * u[x, None])
 
         low, inputs = block.cone.low, block.inputs
         bases, profits = (
@@ -263,7 +270,7 @@ class _Table:
         found = set[tuple[int, ...]]()
 
         def alike(i: int, j: int) -> bool:
-            return bool(masses[i] == masses[j])
+            return bool(block.kind[i] == block.kind[j])
 
         for n in np.flatnonzero(self.claims > claim).tolist():
             left = float(t[n] - near), bases[n], profits[n]

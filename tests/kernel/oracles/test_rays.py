@@ -9,6 +9,7 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 from math import gcd
+from operator import mul
 from typing import Any
 
 import pytest
@@ -48,7 +49,7 @@ from mechdesign.kernel.oracles import (
     Walk,
     knapsack,
 )
-from mechdesign.kernel.oracles.common import Ask, Found, Source
+from mechdesign.kernel.oracles.common import Ask, Found, Source, scales
 from mechdesign.kernel.oracles.double_description import PAIRS
 from mechdesign.kernel.oracles.simplicial import _diagonal
 from mechdesign.kernel.oracles.walk import GRID, _worth, open_sets
@@ -424,6 +425,19 @@ def test_rounding_is_allowed_for_regular_m_matrices_only() -> None:
 Blocks = tuple[tuple[int, ...], ...] | None
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_subsets_price_ratios_scaled_by_a_prior_as_all_extreme_rays_do(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(2, 4)
+    p, base, u = prior(rng, k), prior(rng, k, least=4), cost(rng, k)
+    statement = Statement(k, (Ratio(Constant(exponent(rng)), base),), (), gained(k, p=p))
+    for gain in (Squares(units(p), p), EntropyGain.of_inputs(p)):
+        few, every = (
+            Rays(source).gain(statement, gain, u) for source in (Subsets(), DoubleDescription())
+        )
+        assert few == pytest.approx(every, rel=1e-12)
+
+
 # ---- classes -----------------------------------------------------------------------------------
 
 
@@ -435,7 +449,8 @@ def symmetric(rng: random.Random, k: int) -> tuple[Statement, tuple[tuple[int, .
     block = rng.choice((None, tuple(int(n == 2) for n in kinds)))
     masses = [rng.randint(1, 5) for _ in range(3)]
     p = tuple(Fraction(masses[n], sum(masses[m] for m in kinds)) for n in kinds)
-    parts: tuple[Cone, ...] = (Ratio(Constant(exponent(rng), block, protected)),)
+    base = rng.choice((None, tuple(Fraction(9 - n, sum(9 - m for m in kinds)) for n in kinds)))
+    parts: tuple[Cone, ...] = (Ratio(Constant(exponent(rng), block, protected), base),)
     part = [cost(rng, 3)[n] for n in range(3)]
     groups = tuple(tuple(rng.sample(g, len(g))) for g in found.values())
     return Statement(k, parts, (), gained(k, p=p)), groups, [part[n] for n in kinds]
@@ -482,9 +497,10 @@ def test_classes_of_two_lifts_at_the_uniform_prior(seed: int) -> None:
 
 
 def walk(rng: random.Random, statement: Statement, p: Vector, blocks: Blocks, c: Fraction) -> Walk:
-    ends, slopes, k = [], [], statement.k
+    ends, slopes, k, s = [], [], statement.k, scales(statement)
+    bounds, p = [[statement.ratio(x, z) for z in range(k)] for x in range(k)], tuple(map(mul, p, s))
     for block in blocks or (tuple(range(k)),):
-        known = [[statement.ratio(x, z) for z in block if z != x] for x in block]
+        known = [[(m := bounds[x][z]) and m * s[z] / s[x] for z in block if z != x] for x in block]
         most = max([max(m) for m in known if None not in m], default=ONE)
         raised = sum((p[x] for x, m in zip(block, known, strict=True) if None not in m), ZERO)
         low = sum((p[x] for x in block), ZERO) / most
@@ -534,7 +550,10 @@ def test_a_walk_pays_what_all_subsets_need_or_its_claim(seed: int) -> None:
     blocks: Blocks = rng.choice((None, None, halves)) if k > 3 else None
     some = rng.choice((None, tuple(rng.sample(range(k), 2)))) if blocks is None else None
     p = prior(rng, k) if rng.random() < 0.6 else (ONE / k,) * k
-    statement = Statement(k, (Ratio(Constant(exponent(rng), None, some)),), (), gained(k, p=p))
+    base = prior(rng, k, least=4) if rng.random() < 0.5 else None
+    statement = Statement(
+        k, (Ratio(Constant(exponent(rng), None, some), base),), (), gained(k, p=p)
+    )
     u = cost(rng, k) if rng.random() < 0.6 else [cost(rng, 1)[0]] * k
     columns = rays(statement)
     weighed = tuple(v * a for v, a in zip(p, numbers(rng, k, 0, 2), strict=True))

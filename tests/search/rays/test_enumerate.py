@@ -69,12 +69,13 @@ def test_neighbors_are_those_of_the_definition(
 def test_rays_of_differential_identifiability_are_those_of_the_definition(
     k: int, epsilon: str
 ) -> None:
-    """They are listed as subsets, divided by the prior; double description finds the same."""
+    """They are listed as subsets, divided by the prior, with the ray that raises all inputs."""
     prior = [1 + x for x in range(k)]
     notion = md.DifferentialIdentifiability(epsilon)
     problem = md.Problem(range(k), notion, md.HammingLoss(), prior=md.Prior.from_counts(prior))
     found = rays.all_rays(problem.cone)
-    expected = extreme_rays(rows(problem)).T
+    every = prior[0] / np.array([prior])
+    expected = np.vstack([extreme_rays(rows(problem)), every]).T
     assert found.shape == expected.shape
     order, other = (np.lexsort(np.round(table, 9)) for table in (found, expected))
     assert found[:, order] == pytest.approx(expected[:, other], rel=1e-9)
@@ -243,7 +244,8 @@ class Cubes(md.ColumnUtility):
 def notions(k: int) -> list[Notion]:
     half = k // 2
     blocks = [list(range(half)), list(range(half, k))]
-    return [md.LDP("0.3"), md.LDP(4), md.HighLowLDP(1, [0, k - 1]), md.BlockLDP(1, blocks)]
+    one_budget = [md.LDP("0.3"), md.LDP(4), md.HighLowLDP(1, [0, k - 1]), md.BlockLDP(1, blocks)]
+    return [*one_budget, md.DifferentialIdentifiability("2.2")]
 
 
 @st.composite
@@ -253,6 +255,8 @@ def problems(draw: st.DrawFn) -> md.Problem:
     counts[0], counts[-1] = counts[0] + 1, counts[-1] + 1
     utility = draw(st.sampled_from([HISTOGRAM, INFORMATION, Cubes()]))
     notion = draw(st.sampled_from(notions(k)))
+    if isinstance(notion, md.DifferentialIdentifiability):  # all inputs occur
+        counts = [max(1, count) for count in counts]
     return md.Problem(range(k), notion, utility, prior=md.Prior.from_counts(counts))
 
 
@@ -322,7 +326,7 @@ def test_another_structure_has_no_sets(notion: Notion, prior: list[str], utility
 
 
 @pytest.mark.parametrize("utility", [HISTOGRAM, INFORMATION, Cubes()])
-@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("place", range(5))
 def test_a_design_by_sets_is_the_best_mixture_of_all_rays(
     utility: md.ColumnUtility, place: int
 ) -> None:
