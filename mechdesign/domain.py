@@ -327,9 +327,10 @@ class Domain:
         import numpy as np
 
         if hasattr(values, "__array__"):
-            values = np.asarray(values)
-            if values.ndim == 1 and values.dtype.kind in "iu" and self._is_range():
-                return self._own_codes(values, key)
+            values = np.asanyarray(values)  # with its mask, if it has one
+            whole = values.dtype.kind in "iu" and not np.ma.is_masked(values)
+            if values.ndim == 1 and whole and self._is_range():
+                return self._own_codes(np.asarray(values), key)
             values = values.tolist()
         given = listed(values, key, "a list of labels of the domain", quoted=False)
         if self.grid_shape is not None and given and all(map(is_whole, given)):

@@ -439,7 +439,7 @@ def reports_of(alphabet: Alphabet, given: Any, key: str = "reports") -> Reports:
             raise InputError(key, "reports of this mechanism", "others", fault=fault)
         return given
     if hasattr(given, "__array__"):
-        given = np.asarray(given)
+        given = np.asanyarray(given)
     entries = given if isinstance(given, np.ndarray) else listed(given, key, "a list of reports")
     if isinstance(alphabet, Labels) or not all(isinstance(entry, str) for entry in entries):
         return Reports(alphabet.encode(entries, key), alphabet, simulated=False)
@@ -458,7 +458,7 @@ def check_counts(counts: Any, size: int) -> Int64Array:
     whole = array.dtype.kind in "iu" or (
         array.dtype.kind == "f" and bool((np.isfinite(array) & (np.trunc(array) == array)).all())
     )
-    if not whole or (array < 0).any():
+    if np.ma.is_masked(counts) or not whole or (array < 0).any():
         raise InputError("counts", expected, shown(array.tolist()))
     if array.sum(dtype=np.float64) >= MOST_REPORTS:
         raise InputError("counts", "a sum below 2**62", shown(array.tolist()))

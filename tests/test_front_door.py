@@ -181,6 +181,19 @@ def test_errors_do_not_quote_records(name: str, secret: Any) -> None:
         assert "3971" not in message
 
 
+WHOLE: dict[str, list[Any]] = {name: ["yes", "no"] for name in COLLECTING}
+WHOLE |= {name: [0, 1] for name in ("mechanism", "grid", "interval", "numbers")}
+WHOLE |= {"box": [[0, 1], [2, 3]], "categories": ["a", "b"]}
+
+
+@pytest.mark.parametrize("name", COLLECTING)
+def test_nothing_is_drawn_for_what_a_mask_hides(name: str) -> None:
+    records = np.ma.array(WHOLE[name])
+    assert COLLECTING[name](records) is not None
+    records[1] = np.ma.masked
+    check_refused("", COLLECTING[name], records)
+
+
 def test_a_problem_takes_a_size() -> None:
     for size in (3, np.int64(3)):
         assert Problem(size, md.LDP(1), md.HammingLoss()).domain == Domain.range(3)

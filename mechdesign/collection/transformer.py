@@ -203,6 +203,8 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         With ``reset`` True the columns define the fit, with False they are compared with it, and
         with None they are not checked.
         """
+        if isinstance(X, np.ma.MaskedArray):
+            X = np.ma.filled(X.astype(object), None)
         if getattr(X, "ndim", None) == 1:
             X = X.to_frame() if hasattr(X, "to_frame") else X.reshape(-1, 1)
         elif isinstance(X, list | tuple) and not any(

@@ -364,7 +364,7 @@ def _exactly(given: Any, rounding: Rounding, side: Interval) -> Fraction:
 def _coordinates_of(values: Any, key: str) -> Any:
     """Return the two columns of points."""
     if hasattr(values, "__array__"):
-        columns = np.asarray(values)
+        columns = np.asanyarray(values)
         if columns.ndim != 2 or columns.shape[1] != 2:
             raise InputError(key, "an array of shape (n, 2)", f"shape {columns.shape}")
         return columns.T

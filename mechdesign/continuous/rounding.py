@@ -243,10 +243,10 @@ def doubles_of(values: Any, key: str) -> FloatArray:
     >>> doubles_of([1, Fraction(1, 2), 1e-310], "values").tolist()
     [1.0, 0.5, 1e-310]
     """
-    array = np.asarray(values) if hasattr(values, "__array__") else np.empty(0, dtype=object)
+    array = np.asanyarray(values) if hasattr(values, "__array__") else np.empty(0, dtype=object)
     if array.ndim == 1 and array.dtype.kind in "iuf":
         with np.errstate(over="ignore"):  # a long double may become infinite
-            return array.astype(np.float64, copy=False)
+            return np.ma.filled(array.astype(np.float64, copy=False), math.nan)
     if isinstance(values, set | frozenset):
         raise InputError(key, "a list, in the order of the records", "a set")
     entries = listed(values, key, "a list of numbers", quoted=False)
