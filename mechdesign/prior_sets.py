@@ -28,6 +28,9 @@ from mechdesign.prior import Prior, as_prior, labeled_numbers
 Weights: TypeAlias = tuple[Fraction, ...]
 """One exact probability for each input."""
 
+DEAD_ENDS = 16
+"""The number of dead ends of a search for each vertex that it may list."""
+
 ROUNDED = 10**12
 """The denominator of members found in floating point, which makes them short decimals."""
 
@@ -65,8 +68,8 @@ class PriorSet(ABC):
         """Return the vertex, times the denominator, of the largest (or smallest) mean of values."""
 
     @abstractmethod
-    def _vertices(self) -> Iterator[tuple[int, ...]]:
-        """Yield all vertices, times the denominator; some of them repeatedly."""
+    def _vertices(self) -> Iterator[tuple[int, ...] | None]:
+        """Yield all vertices, times the denominator, some repeatedly; None for each dead end."""
 
     def extreme(self, values: Sequence[Any], *, largest: bool) -> Weights:
         """Return the vertex of :meth:`extreme_numerators` as exact probabilities."""
@@ -117,9 +120,10 @@ class PriorSet(ABC):
     def vertices(self, limit: int = 4096) -> tuple[Weights, ...]:
         """Return all vertices."""
         found: dict[tuple[int, ...], None] = {}
-        for vertex in self._vertices():
-            found[vertex] = None
-            if len(found) > limit:
+        for n, vertex in enumerate(self._vertices()):
+            if vertex is not None:
+                found[vertex] = None
+            if len(found) > limit or n > DEAD_ENDS * limit:
                 raise UnsupportedError("priors", f"a set of at most {limit} vertices", "more")
         return tuple(tuple(Fraction(n, self.denominator) for n in vertex) for vertex in found)
 
@@ -262,7 +266,7 @@ class PriorBox(PriorSet):
             left -= step
         return tuple(Fraction(n, whole) for n in found)
 
-    def _vertices(self) -> Iterator[tuple[int, ...]]:
+    def _vertices(self) -> Iterator[tuple[int, ...] | None]:
         return _corners(self._low, self._high, self.denominator)
 
     def to_table(self) -> dict[str, Any]:
@@ -332,13 +336,16 @@ class PriorBall(PriorSet):
             share *= 4
         return self.center
 
-    def _vertices(self) -> Iterator[tuple[int, ...]]:
+    def _vertices(self) -> Iterator[tuple[int, ...] | None]:
         """At a vertex one entry receives what some others lose, all of it or all they can."""
         center, radius = self._center, int(self.radius * self.denominator)
         for target in range(self.size):
             most = [p * (x != target) for x, p in enumerate(center)]
             moved = min(radius, sum(most))
             for lost in _corners([0] * self.size, most, moved):
+                if lost is None:
+                    yield None
+                    continue
                 vertex = list(map(sub, center, lost))
                 vertex[target] += moved
                 yield tuple(vertex)
@@ -363,19 +370,26 @@ def set_of(given: Listed | Ball | Box) -> PriorSet:
     return PriorBox(given.low, given.high)
 
 
-def _corners(low: Sequence[int], high: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
-    """Yield the vertices of a box of numbers with one sum: all but one are at an end."""
+def _corners(
+    low: Sequence[int], high: Sequence[int], total: int
+) -> Iterator[tuple[int, ...] | None]:
+    """Yield the vertices of a box of numbers with one sum: all but one are at an end.
+
+    None for each dead end of the search.
+    """
     size = len(low)
     # the sums from each entry on
     least, most = (list(accumulate(ends[::-1], initial=0))[::-1] for ends in (low, high))
 
-    def completed(chosen: tuple[int, ...], free: int, left: int) -> Iterator[tuple[int, ...]]:
+    def completed(
+        chosen: tuple[int, ...], free: int, left: int
+    ) -> Iterator[tuple[int, ...] | None]:
         """Extend ``chosen`` at the ends of ranges; the entry ``free`` takes what is left."""
         x = len(chosen)
         passed = slice(free, free + (free < x))
         if not sum(low[passed], least[x]) <= left <= sum(high[passed], most[x]):
-            return
-        if x == size:
+            yield None
+        elif x == size:
             yield tuple(left if z == free else p for z, p in enumerate(chosen))
         elif x == free:
             yield from completed((*chosen, 0), free, left)
