@@ -326,10 +326,10 @@ class PriorBall(PriorSet):
         """Mix the distribution with the center, with the least weight that reaches the ball."""
         share, (radius,) = 1 / ROUNDED, self._over([self.radius])
         found = near = np.maximum(prior, 0.0)
+        center = [p * ROUNDED for p in self._center]
         while share < 1:
             counts = _rounded(near)
-            pairs = zip(counts, self._center, strict=True)
-            moved = sum(abs(n * self.denominator - p * ROUNDED) for n, p in pairs)
+            moved = sum(map(abs, map(sub, map(self.denominator.__mul__, counts), center)))
             if moved <= 2 * radius * ROUNDED:
                 return tuple(Fraction(n, ROUNDED) for n in counts)
             near = found + share * (self._center_near - found)

@@ -28,6 +28,7 @@ from mechdesign.evidence.simplicial import erasure
 from mechdesign.kernel.certificate import Certificate, Steps
 from mechdesign.kernel.claims import privacy_steps
 from mechdesign.kernel.documents import OPTIMAL_GAP, relative_gap
+from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.objectives import Reading, Risk
 from mechdesign.kernel.schema import write
 from mechdesign.kernel.statement import private
@@ -138,12 +139,11 @@ class SolutionPool:
 
         Few are enough under notions on columns: each has its own check.
         """
-        n = len(self._problem.outputs or self._problem.domain)
-        checks = privacy_steps(
-            self._problem.compiled, FEWEST_OUTPUTS if self._problem.is_conic else n
-        )
-        is_risk = isinstance(self._statement.objective, Risk)
-        return checks + value_steps(self._statement, 2 * n if is_risk else n)
+        aim, n = self._statement.objective, len(self._problem.outputs or self._problem.domain)
+        few = min(n, FEWEST_OUTPUTS)
+        checks = privacy_steps(self._problem.compiled, few if self._problem.is_conic else n)
+        valued = few if isinstance(aim, Gain) else 2 * n if isinstance(aim, Risk) else n
+        return checks + value_steps(self._statement, valued)
 
     def _work(self, n_outputs: int) -> int:
         """Return the steps of the exact value and the checks of a channel."""
@@ -197,7 +197,13 @@ class SolutionPool:
             if start.proofs and self.best is not None:
                 self._bound_before = self._limits.bound
         while not (start and self._limits.expired()) and (attempt := self._next(attempts)):
-            self.attempt(*attempt)
+            raw, reason = self._solved(attempt[0]), attempt[1]
+            if raw is not None and self.best is None and self._is_late(raw):
+                start = start or self._solved(last)
+                if start is not None:
+                    self.take(start, why)
+            if raw is not None:
+                self.take(raw, reason)
             if self.are_enough:
                 break
         refused = [isinstance(error, UnsupportedError) for error in self._errors]
@@ -260,9 +266,21 @@ class SolutionPool:
                 if self.best is None or self._sign * (self._value(answer) - self.value) < 0:
                     self.best = answer
 
+    def _is_late(self, raw: RawSolution) -> bool:
+        """Return whether the exact value of a raw answer would end too late."""
+        steps = value_steps(self._statement, int(raw.matrix.any(axis=0).sum()))
+        return steps / STEPS_A_SECOND > self._limits.grace
+
     def _is_better(self, raw: RawSolution) -> bool:
-        """Return whether a float value is better by more than rounding, or not known."""
-        if self.best is None or raw.value is None:
+        """Return whether a float value is better by more than rounding, or not known.
+
+        An answer whose exact value would end too late is not better than another one.
+        """
+        if self.best is None:
+            return True
+        if self._is_late(raw):
+            return False
+        if raw.value is None:
             return True
         best = float(self.value)
         return self._sign * raw.value < self._sign * best - OPTIMAL * abs(best)

@@ -12,7 +12,7 @@ from operator import add, mul
 from typing import Any
 
 from mechdesign.kernel.arithmetic import dot, expect, known, need, over_one_denominator
-from mechdesign.kernel.gains import Gain, Squares
+from mechdesign.kernel.gains import Entropy, Gain, Squares
 from mechdesign.kernel.objectives import Loss, Reading, Risk
 from mechdesign.kernel.risk import estimator, risk
 from mechdesign.kernel.statement import Statement
@@ -66,8 +66,8 @@ def value_steps(statement: Statement, n_outputs: int) -> int:
     if isinstance(aim, Risk):
         return k * k * (4 * k + n_outputs) // 2
     vectors = aim.vectors if isinstance(aim, Gain) else ()
-    entries = 1 + len(vectors)
-    return 4 * k * n_outputs + entries * (k + 60 * n_outputs)
+    entries, each = 1 + len(vectors), 240 if isinstance(aim, Entropy) else 60
+    return 4 * k * n_outputs + entries * (k + each * n_outputs)
 
 
 def _loss(aim: Loss, columns: Columns, whole: int, used: Sequence[int]) -> Fraction:

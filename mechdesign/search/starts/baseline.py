@@ -102,13 +102,17 @@ def baseline(problem: Problem, limits: Limits) -> RawSolution:
     if isinstance(utility, LinearUtility):
         matrix, value = _linear(problem, utility, _provable_outputs(problem, limits), within)
     elif isinstance(utility, ColumnUtility):
-        channels, rays = _known(problem, _guide(problem), within)
+        found = list[FloatArray]()
         if isinstance(utility, Divergence):  # the binary mechanism
             laws = zip(*utility.weights(problem.domain), strict=True)
             favored = np.eye(2)[[int(a > b) for a, b in laws]]
-            channels.append(randomized_response(problem.cone, favored, within))
+            found.append(randomized_response(problem.cone, favored, within))
+        channels, rays = _known(problem, _guide(problem), within)
+        channels += found
         gain = partial(utility.on(problem.domain).gain, prior=p)
         channels += _mixture(rays, -gain(rays)[None, :], within)
+        most = _valued_outputs(problem, limits, PROOF_SHARE)
+        channels = [_merged(Q, most) for Q in channels]
         gains = [float(gain(Q).sum()) for Q in channels]
         # entries too small for floats make a divergence infinite
         finite = [n for n, total in enumerate(gains) if math.isfinite(total)]
@@ -118,9 +122,9 @@ def baseline(problem: Problem, limits: Limits) -> RawSolution:
         matrix = channels[best]
         value = float(utility.objective_at(gains[best], problem.domain, problem.prior))
         if not utility.exact:
-            most = Fraction(float(gain(np.eye(k)).sum()))
+            everything = Fraction(float(gain(np.eye(k)).sum()))
             whole = utility.offset(problem.domain, problem.prior)
-            bound = most if utility.is_maximized else whole - most
+            bound = everything if utility.is_maximized else whole - everything
     elif isinstance(utility, EstimationRisk | ReadingVariance):
         matrix = randomized_response(problem.cone, np.eye(k))
         if isinstance(utility, EstimationRisk):
@@ -150,6 +154,20 @@ def _provable_outputs(problem: Problem, limits: Limits) -> int:
     pairs = program_rows(problem) / n
     seconds = limits.seconds * PROOF_SHARE / (PAIR_SECONDS * max(pairs, 1.0))
     return max(FEWEST_OUTPUTS, min(n, int(seconds)))
+
+
+def _valued_outputs(problem: Problem, limits: Limits, share: float = 1.0) -> int:
+    """Return the number of outputs whose exact value takes a share of the time limit."""
+    one, two = (value_steps(problem.compiled.statement, n) for n in (1, 2))
+    most = limits.steps(MOST_SETS, share * STEPS_A_SECOND / (two - one))
+    return max(FEWEST_OUTPUTS, most)
+
+
+def _merged(matrix: FloatArray, most: int) -> FloatArray:
+    """Return a channel with at most so many outputs, in which neighboring outputs are one."""
+    columns = matrix[:, matrix.any(axis=0)]
+    n = columns.shape[1]
+    return placed(columns, np.arange(n) * most // n, most) if n > most else columns
 
 
 def _linear(
@@ -273,8 +291,7 @@ def _estimating(
     The worst case of channels that are invariant under permutations is at the uniform prior.
     """
     prior = utility.reference(problem.prior).array
-    one, two = (value_steps(problem.compiled.statement, n) for n in (1, 2))
-    most = limits.steps(MOST_SETS, STEPS_A_SECOND * len(prior) / (two - one))
+    most = min(MOST_SETS, len(prior) * _valued_outputs(problem, limits))
     found = [response, *_subset_selection(problem.cone, most)]
     found += [] if utility.worst_case else _noise(problem)
     risks = [risk_of(Q, utility, prior) for Q in found if (Q[0] != Q).any()] or [math.inf]
