@@ -26,7 +26,7 @@ from mechdesign.search.coarse.groups import grouped
 from mechdesign.search.highs import RestrictedMaster, WarmStartedLP, limit_time
 from mechdesign.search.limits import Limits, Progress
 from mechdesign.search.rays.boxes import BoxSearch
-from mechdesign.search.starts import route as starts
+from mechdesign.search.starts import baseline as baselines, route as starts
 from mechdesign.search.starts.baseline import reach
 from mechdesign.search.starts.route import Start
 from mechdesign.tables import ExactTable
@@ -125,7 +125,7 @@ TOO_LARGE: dict[str, tuple[md.Problem, tuple[str, float, float], str]] = {
     "information": (
         md.Problem(range(12), LDP1, md.MutualInformation()),
         (RATE, 4000, 3),
-        "with 12 inputs take too long: for a time limit of 3 s there may be 9",
+        "with 12 inputs take too long: for a time limit of 3 s there may be 6",
     ),
     "losses": (md.Problem(range(3), LDP1, md.Distortion(EYE)), LISTED, "3 s it may have 4 entries"),
     "numbers": (LINE, POINT, "limit of 3 s there may be 4 points"),
@@ -386,6 +386,23 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+@pytest.mark.parametrize("name", ["information", "posterior mean, metric"])
+def test_an_answer_whose_value_would_end_late_does_not_replace_the_start(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The start has few outputs then: it is valued in its place, beside the bound of the search."""
+    problem = FAMILIES[name]
+    usual = md.design(problem)
+    monkeypatch.setattr(module, "STEPS_A_SECOND", 100)
+    monkeypatch.setattr(SolutionPool, "_check_work", lambda *_: None)
+    found = md.design(problem, time_limit=5)
+    assert found.route.startswith("start: ")
+    assert found.value != usual.value
+    assert verify(found.document()).value == found.value
+    monkeypatch.setattr(baselines, "STEPS_A_SECOND", 1)
+    assert Start().solve(problem, Limits(seconds=5)).matrix.shape[1] <= 8
 
 
 def test_a_start_follows_no_direction_after_its_time() -> None:

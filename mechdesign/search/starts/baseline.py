@@ -159,7 +159,7 @@ def _provable_outputs(problem: Problem, limits: Limits) -> int:
 def _valued_outputs(problem: Problem, limits: Limits, share: float = 1.0) -> int:
     """Return the number of outputs whose exact value takes a share of the time limit."""
     one, two = (value_steps(problem.compiled.statement, n) for n in (1, 2))
-    most = limits.steps(MOST_SETS, share * STEPS_A_SECOND / (two - one))
+    most = limits.steps(MOST_SETS, share * STEPS_A_SECOND / max(1, two - one))
     return max(FEWEST_OUTPUTS, most)
 
 
