@@ -167,6 +167,8 @@ def test_a_channel_that_hides_inputs_is_refused_with_the_identifiable_part() -> 
     assert "2 independent rows of 3" in text
     assert "'a', {'b', 'c'}" in text
     assert "maximum-likelihood" in text
+    four = Channel.from_matrix([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], *[[0.1, 0.1, 0.8]] * 2])
+    check_refused("the frequency of 0, 1, {2, 3};", estimate, four, counts=[3, 5, 4])
     assert survey(HIDDEN, Tally.of([30, 50, 0]), "a").value == pytest.approx(0.5)
     assert survey(HIDDEN, Tally.of([30, 50, 0]), ["b", "c"]).value == pytest.approx(0.5)
     check_refused("independent rows", lambda: survey(HIDDEN, Tally.of([3, 5, 0]), "b"))

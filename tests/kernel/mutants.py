@@ -62,7 +62,7 @@ COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.IsNot: ast.Is,
 }
 
-UNTOUCHED = {"write", "packed", "written", "refused", "size", "count", "_counts"}
+UNTOUCHED = {"write", "packed", "written", "refused", "size", "count", "_counts", "work"}
 """Functions that decide neither a bound nor privacy: words, what is written, how much work there
 is; those with ``steps`` in their name are left out too."""
 
@@ -90,7 +90,8 @@ counts or limits work only
     oracles/walk.py module: 30 -> 60
     packed.py _unpack: size + 1 -> size
     rounding/files.py read_rounded: 20 * k -> 20
-    rounding/laws.py Beta.work: 400 * total / min(self.a, self.b) -> 400 * total
+    rounding/files.py read_rounded: 20 * k * k -> k
+    rounding/files.py read_rounded: 40 * k * (k + 4 * m) + 20 * k * k * ... -> 20 * k * k * len(rounded.privacy)
     rounding/files.py read_rounded: 20 * k -> k
     rounding/files.py read_rounded: 40 * k * (k + 4 * m) -> 40 * k
     verify.py allowance: STEPS_PER_ENTRY * entries_of(document) -> entries_of(document)
@@ -115,6 +116,7 @@ both sides are the same where they are equal, or by the terms that are 0
     statement.py _implied: a > 0 -> a >= 0
     statement.py _implied: b > 0 -> b >= 0
 meets a limit exactly by chance
+    rounding/moments.py _rounded: max((e.denominator.bit_len... <= EXACT_BITS -> max(... < EXACT_BITS
     claims.py same_reading: abs(number(claimed) - wanted... -> ...anted) < max(off, LEAST_FLOAT)
     laws/ratios.py projective_geometry_response: 2 <= field <= MOST_F... -> 2 <= field < MOST_FI...
     limits.py Information.holds: ... <= self.limit * whole -> ... < self.limit * whole
@@ -154,7 +156,9 @@ more digits, or a unit of error more; what it must not exceed has tests of its o
     oracles/products.py _positive: factor * b // pivot -> -(-(factor * b) // pivot)
     oracles/products.py _rest: weight * a / 2 -> weight * a
     risk.py Inverse.of: 1 -> 2
+    rounding/bound.py _gap: isqrt(square) // 2 -> -(-isqrt(square) // 2)
     rounding/bound.py module: 24 -> 48
+    rounding/bound.py stretched: exact(found) < wanted -> exact(found) <= wanted
     oracles/walk.py module: 1 -> 2
     risk.py Inverse.readings: (m << self.bits) // unit -> -(-(m << self.bits) // unit)
     risk.py Inverse.readings: sum(map(mul, row, q)) * unit // law -> -(-(sum(map(mul,...

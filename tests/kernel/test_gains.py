@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath
+import numpy as np
 import pytest
 import scipy.optimize
 from hypothesis import given, strategies as st
@@ -116,6 +117,20 @@ def test_an_inverse_that_is_off_by_more_than_half_is_refused(
             found = risk.Inverse.of(columns, 4, (ONE / 2, ONE / 2))
             off = max(abs(v / share - v) for row in found.entries for v in row)
             assert found.error >= max(off, 1)
+
+
+def test_an_inverse_holds_for_all_matrices_that_are_rounded_to_one() -> None:
+    """Entries were rounded down by less than two units of 2**-12."""
+    rng, unit = np.random.default_rng(3), 1 << 12
+    for k, near in ((1, 1), (2, 1), (1, unit // 9), (2, unit // 9), (3, unit // 9)):
+        M = rng.integers(1 - near, near, (k, k))  # the first ones are inverted exactly
+        M = M + M.T + unit * np.eye(k, dtype=int)
+        found = risk.Inverse._of_matrix(M.tolist(), 12)
+        for _ in range(50):
+            lost = np.tril(rng.choice((0, 1, 1.999), (k, k)))
+            true = np.linalg.inv((M + np.maximum(lost, lost.T)) / unit)
+            off = abs(np.array(found.entries) / unit - true).max()
+            assert off <= found.error / unit + 1e-12
 
 
 def test_readings_are_within_the_error_that_is_stated() -> None:

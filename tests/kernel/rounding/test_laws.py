@@ -44,6 +44,7 @@ LAWS: list[tuple[NumberLaw, Density, tuple[Any, Any]]] = [
     (Laplace(), lambda t: mp.exp(-abs(t)) / 2, (-mp.inf, mp.inf)),
     (Lognormal(shape=F(1, 2)), lambda t: mp.npdf(2 * mp.log(t)) * 2 / t, (0, mp.inf)),
     (Beta(a=F(5, 2), b=F(3)), lambda t: mp.power(t, 1.5) * (1 - t) ** 2, (0, 1)),
+    (Beta(), lambda _: mp.mpf(1), (0, 1)),
     (Beta(a=F(3, 2), b=F(20)), lambda t: (1 - t) ** 19 * mp.sqrt(t), (0, 1)),
 ]
 
