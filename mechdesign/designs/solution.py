@@ -87,7 +87,7 @@ class PrivacyClaim:
         for key in ("epsilon", "delta"):
             if key in table:
                 claim[key] = float(Fraction(table[key]))
-        if "secret" in table:
+        if "secret" in table and not self.notion.states_generators:  # else it is a parameter
             claim["secret"] = table["secret"]["values"]
         return {**claim, "leakage": self.leakage, "certified": True}
 

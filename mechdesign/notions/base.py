@@ -14,7 +14,7 @@ from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, DomainLike, Label
 from mechdesign.errors import CertificateError, InputError, UnsupportedError, shown, shown_kind
 from mechdesign.exact import Exact, as_fraction, fraction_text
-from mechdesign.kernel.generators import Cone as KernelCone
+from mechdesign.kernel.generators import Cone as KernelCone, Rows
 from mechdesign.kernel.limits import Gauge, Information, Limit
 from mechdesign.kernel.names import Domain as KernelDomain, Notion as Words
 from mechdesign.kernel.schema import read, write
@@ -87,23 +87,29 @@ class Notion:
         """Raise InfeasibleError if no channel on the domain satisfies the notion."""
 
     def _parts(self, domain: Domain, prior: Prior | None) -> tuple[list[KernelCone], list[Limit]]:
-        """Return the checked generators of the cone and the checked limits."""
+        """Return the checked generator of the cone, if there is one, and the checked limits.
+
+        Several generators are listed as rows, which multipliers name by their numbers.
+        """
+        k = len(domain)
         try:
             parts: Any = self.generators(domain, prior)  # of any class of a user
             if not isinstance(parts, Iterable):
                 expected = "a tuple of generators, as (Ratio(...),)"
                 raise InputError("generators", expected, shown_kind(parts))
             for part in parts:
-                part.check(len(domain))
+                part.check(k)
+            limits = [part for part in parts if isinstance(part, Gauge | Information)]
+            cones = [part for part in parts if not isinstance(part, Gauge | Information)]
+            for number in _leaves(cones) if self.states_generators else ():
+                if isinstance(number, float) or (isinstance(number, str) and number[:1].isdigit()):
+                    expected = "exact numbers, as self.epsilon / 2 or Fraction(1, 2)"
+                    raise InputError("generators", expected, shown(number))
+            if len(cones) > 1:
+                cones = [Rows(tuple(c.row(key, k, up=False) for c in cones for key in c.keys(k)))]
         except CertificateError as error:
             fault = str(error)
             raise InputError("generators", "generators of the domain", fault, "", fault) from None
-        limits = [part for part in parts if isinstance(part, Gauge | Information)]
-        cones = [part for part in parts if not isinstance(part, Gauge | Information)]
-        for number in _leaves(cones) if self.states_generators else ():
-            if isinstance(number, float) or (isinstance(number, str) and number[:1].isdigit()):
-                expected = "exact numbers, as self.epsilon / 2 or Fraction(1, 2)"
-                raise InputError("generators", expected, shown(number))
         return cones, limits
 
     @property

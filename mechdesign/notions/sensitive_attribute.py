@@ -230,7 +230,8 @@ class SensitiveAttributePrivacy(Notion):
         """Return the generators of the notion on the values of S, composed with P(x|s)."""
         masses, given_value = self._behind(domain, prior)
         found = []
-        for part in self.notion.generators(self.attribute.domain, masses):
+        cones, limits = self.notion._parts(self.attribute.domain, masses)
+        for part in (*cones, *limits):
             if not isinstance(part, Ratio | Lift | Rows):
                 raise InputError("notion", "rows on the values of the attribute", part.kind)
             found.append(Latent(tuple(given_value), part))

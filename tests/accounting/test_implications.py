@@ -171,6 +171,13 @@ def test_known_values(
     check_attained(found, prior)
 
 
+def test_a_bound_on_lifts_is_an_excess_over_the_smaller_budget() -> None:
+    found = implied(LDP(1), md.AsymmetricLift("0.25", "0.5"), TWO)
+    assert found.bound == pytest.approx(math.log(0.2 + 0.8 * math.e) - 0.25)
+    assert found.tight is not None
+    assert found.tight <= found.bound
+
+
 def test_more_priors_promise_more_and_an_input_that_never_occurs_nothing() -> None:
     prior = Prior([0.1, 0.2, 0.7])
     one, many = (implied(notion, "ldp", prior).tight for notion in (LIP(1), BALL.at(1)))

@@ -172,6 +172,11 @@ def test_the_share_below_is_the_mass_of_the_cells_there(name: str) -> None:
         assert found[1] == pytest.approx(share, abs=0.3 if name == "samples" else 1e-9)
 
 
+def test_laws_are_equal_if_their_measures_are() -> None:
+    assert [[a == b for b in LAWS.values()] for a in LAWS.values()] == np.eye(4).tolist()
+    assert md.NamedLaw("norm", [1, 2]) == md.NamedLaw("normal", ["1", 2])
+
+
 def test_known_laws_are_stated_by_name_and_others_by_moments() -> None:
     for name, law in LAWS.items():
         stated = law.stated(UNIT, AXES)

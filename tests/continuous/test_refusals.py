@@ -90,6 +90,7 @@ INVALID: list[tuple[Callable[[], Any], str]] = [
     (lambda: md.GaussianMixture([1], [0, 1], [1]), "mixture.means: expected 1 numbers"),
     (lambda: md.GaussianMixture([1], [0], [0]), "mixture.deviations: expected numbers > 0"),
     (lambda: md.KDE([1, 1]), "all samples are equal"),
+    (lambda: md.KDE([1, 2], 0), "bandwidth: expected a number > 0, given 0"),
     (lambda: md.PlaneSamples([]), "there are no samples"),
     (lambda: md.PlaneSamples([(1, 2, 3)]), r"samples\[0\]: expected two numbers"),
     (lambda: md.PlaneSamples([(1, "nan")]), r"samples\[0\]"),

@@ -91,7 +91,7 @@ counts or limits work only
     packed.py _unpack: size + 1 -> size
     rounding/files.py read_rounded: 20 * k -> 20
     rounding/files.py read_rounded: 20 * k * k -> k
-    rounding/files.py read_rounded: 40 * k * (k + 4 * m) + 20 * k * k * ... -> 20 * k * k * len(rounded.privacy)
+    rounding/files.py read_rounded: 40 * k * (k + 4 * m) + 20 * k * k * ... -> 20 * k * k * len...
     rounding/files.py read_rounded: 20 * k -> k
     rounding/files.py read_rounded: 40 * k * (k + 4 * m) -> 40 * k
     verify.py allowance: STEPS_PER_ENTRY * entries_of(document) -> entries_of(document)
@@ -116,7 +116,7 @@ both sides are the same where they are equal, or by the terms that are 0
     statement.py _implied: a > 0 -> a >= 0
     statement.py _implied: b > 0 -> b >= 0
 meets a limit exactly by chance
-    rounding/moments.py _rounded: max((e.denominator.bit_len... <= EXACT_BITS -> max(... < EXACT_BITS
+    rounding/moments.py _rounded: max((e.denominator.bit_len... <= EXACT_BITS -> ... < EXACT_BITS
     claims.py same_reading: abs(number(claimed) - wanted... -> ...anted) < max(off, LEAST_FLOAT)
     laws/ratios.py projective_geometry_response: 2 <= field <= MOST_F... -> 2 <= field < MOST_FI...
     limits.py Information.holds: ... <= self.limit * whole -> ... < self.limit * whole

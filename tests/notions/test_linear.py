@@ -302,8 +302,9 @@ class Bent(md.LinearNotion):
 
 
 def test_a_row_may_be_fixed_beside_one_that_moves() -> None:
-    notion = Bent(1, lambda e: [(2 * e, 1), (0.5, 1)])
-    assert [row.exponent for row in notion.at(3).family(Domain(["a", "b"])).rows()] == [6, 0.5]
+    notion = Bent(1, lambda e: [(2 * e, 1), (e / 4, 1), (0.5, 1)])
+    rows = notion.at(3).family(Domain(["a", "b"])).rows()
+    assert [row.exponent for row in rows] == [6, 0.75, 0.5]
 
 
 def test_budgets_that_do_not_move_are_refused() -> None:

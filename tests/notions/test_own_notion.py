@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,16 @@ import mechdesign as md
 from mechdesign import LDP, Channel, Domain, InputError, Prior, Problem, design, save
 from mechdesign.cli import main
 from mechdesign.files.templates import template
-from mechdesign.kernel.generators import Cone, ListedRow, Matrix, Ratio, Rows
+from mechdesign.kernel.generators import (
+    Cone,
+    Constant,
+    Distance,
+    Latent,
+    ListedRow,
+    Matrix,
+    Ratio,
+    Rows,
+)
 from mechdesign.kernel.limits import Gauge
 from mechdesign.kernel.schema import read
 from mechdesign.notions import NOTIONS, Notion, restored
@@ -49,6 +59,7 @@ epsilon = 1.0               # nats; half of it against the neighbor on the left
         return (Ratio(Matrix(table)),)
 '''
 
+HALF, ZERO = Fraction(1, 2), Fraction(0)
 PRIOR = Prior([Fraction(1, 10), Fraction(2, 10), Fraction(3, 10), Fraction(4, 10)])
 
 
@@ -123,6 +134,65 @@ def test_its_example_is_a_problem_file_that_gives_the_class_back(
     problem = md.load_problem(path)
     assert problem.privacy == (own(1),)
     assert isinstance(problem.privacy[0], own)
+
+
+LAW = ((HALF, HALF, ZERO, ZERO), (ZERO, HALF / 2, HALF / 2, HALF), (HALF / 2,) * 4)
+LINE = tuple((Fraction(x),) for x in range(4))
+
+
+def stated(*made: Callable[[Fraction], Cone]) -> Notion:
+    """Return a notion of one's own with these generators at its budget, which is 1."""
+
+    class Stated(BudgetNotion):
+        name = "stated"
+        allows_sensitive_attribute = True
+
+        def generators(self, domain: Domain, prior: Prior | None) -> tuple[Cone, ...]:
+            return tuple(part(self.epsilon) for part in made)
+
+    return Stated(1)
+
+
+def constant(epsilon: Fraction) -> Cone:
+    return Ratio(Constant(epsilon))
+
+
+def near(epsilon: Fraction) -> Cone:
+    return Ratio(Distance(epsilon / 2, "absolute", LINE[:3]))
+
+
+JOINT = [[p / 3 for p in row] for row in LAW]
+MARGINAL = [sum(column) for column in zip(*JOINT, strict=True)]
+ATTRIBUTE = md.SensitiveAttribute(range(3), joint=JOINT)
+ALIKE: dict[str, tuple[list[Notion], list[Notion]]] = {
+    "a latent value": (
+        [stated(lambda e: Latent(LAW, constant(e)))],
+        [md.SensitiveAttributePrivacy(LDP(1), ATTRIBUTE)],
+    ),
+    "two generators": (
+        [stated(constant, lambda e: Ratio(Distance(e / 2, "absolute", LINE)))],
+        [LDP(1), md.MetricPrivacy("1/2", "absolute")],
+    ),
+    "two generators of an attribute": (
+        [md.SensitiveAttributePrivacy(stated(constant, near), ATTRIBUTE)],
+        [
+            md.SensitiveAttributePrivacy(inner, ATTRIBUTE)
+            for inner in (LDP(1), md.MetricPrivacy("1/2", "absolute"))
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_generators_are_proved_like_the_notions_that_have_them(name: str, tmp_path: Path) -> None:
+    own, known = (
+        proved(Problem(range(4), notions, md.MeanAbsoluteError(), prior=MARGINAL))
+        for notions in ALIKE[name]
+    )
+    assert float(own.value) == pytest.approx(float(known.value))
+    save(own, tmp_path / "channel.json")
+    loaded = md.load_channel(tmp_path / "channel.json")
+    assert (loaded.mechanism.numerators == own.channel.numerators).all()
 
 
 def test_a_sensitive_attribute_may_be_what_it_is_about(own: type[Any]) -> None:

@@ -105,28 +105,27 @@ ONE = Fraction(1)
 def family_of(
     cones: Sequence[Cone], name: str, size: int, epsilon: Fraction, *, has_epsilon: bool
 ) -> Family:
-    """Return the rows of the generators of one notion, at epsilon = 1 if they depend on it.
+    """Return the rows of the generator of one notion, at epsilon = 1 if they depend on it.
 
     With an epsilon, exponents are proportional to it; without one, all grow from 0 by the same
     amount, so that the leakage is the largest excess.
     """
-    part, *more = cones or (Ratio(Constant(Fraction(0), tuple(range(size)))),)
-    if isinstance(part, Latent) and not more:
+    part = cones[0] if cones else Ratio(Constant(Fraction(0), tuple(range(size))))
+    if isinstance(part, Latent):
         inner = family_of((part.inner,), name, len(part.matrix), epsilon, has_epsilon=has_epsilon)
         return LatentRows(inner, part.matrix)
-    if isinstance(part, Rows | Latent) or more:
-        rows = list(_listed(cones, name, size, has_epsilon))
+    if isinstance(part, Rows):
+        rows = list(_listed(part, name, size, has_epsilon))
         return Family(rows, size, Fraction(has_epsilon), has_epsilon=has_epsilon).at(epsilon)
     if isinstance(part, Lift):
         return LiftRows(name, part, epsilon, has_epsilon=has_epsilon)
     return PairRows(name, part, size, epsilon, has_epsilon=has_epsilon)
 
 
-def _listed(parts: Sequence[Cone], name: str, size: int, has_epsilon: bool) -> Iterator[Row]:
-    """Yield the rows of arbitrary generators, at epsilon = 1 or at the excess 0."""
-    for part in parts:
-        for key in part.keys(size):
-            row = part.row(key, size, up=False)
-            words = " ".join(str(word) for word in (name, part.kind, *key) if word != "")
-            slope = row.exponent if has_epsilon else ONE
-            yield Row(words, dict(row.left), row.exponent, dict(row.right), slope)
+def _listed(part: Rows, name: str, size: int, has_epsilon: bool) -> Iterator[Row]:
+    """Yield listed rows, at epsilon = 1 or at the excess 0."""
+    for key in part.keys(size):
+        row = part.row(key, size, up=False)
+        words = " ".join(str(word) for word in (name, part.kind, *key) if word != "")
+        slope = row.exponent if has_epsilon else ONE
+        yield Row(words, dict(row.left), row.exponent, dict(row.right), slope)
