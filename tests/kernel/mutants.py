@@ -103,7 +103,6 @@ both sides are the same where they are equal, or by the terms that are 0
     generators/ratio.py Matrix.groups: unit // a.denominator -> -(-unit // a.denominator)
     limits.py Gauge._excess: v > 0 -> v >= 0
     limits.py Gauge.most: self.limit >= 0 -> self.limit > 0
-    linearizations/boxes.py _Shrink._narrow: share * high[x] >> GRI... -> share * high[x] >> GRI...
     names/forms.py differential_identifiability: on.size > 1 -> on.size >= 1
     oracles/common.py ceilings: e.protected is None or x in e.guarded -> x in e.guarded
     oracles/linear.py _beyond: total >= 0 -> total > 0
