@@ -67,7 +67,7 @@ KNOWN = Information(P, Fraction(1, 10))
 
 NEGATIVE = Loss(HAMMING, (ONE, ONE, -ONE))
 FALLING = replace(READING, weights=(ONE, ONE, -ONE))
-ALIKE, AROUND = (Squares(UNITS, p, constant=ONE) for p in (UNIFORM, P))
+ALIKE = Squares(UNITS, UNIFORM, constant=ONE)
 
 
 def of(cone: Any, aim: Objective, *limits: Any) -> Statement:
@@ -381,18 +381,18 @@ ORACLES: list[Forged] = [
     ),
     (LIKE, products(HUGE, levels=[-(10**9)] * 3), "do not prove"),
     (
-        of(BALL, AROUND),
-        each(*(products(HUGE, spreads=v) for v in ([0] * 3, [0] * 5))),
+        of(BALL, ALIKE),
+        each(*(products(HUGE, spreads=v, lift=CENTER) for v in ([0] * 3, [0] * 5))),
         "for each input, and one more",
     ),
-    (of(BALL, AROUND), products(HUGE, spreads=[0, 0, 0, -1]), "numbers >= 0"),
-    (of(BALL, AROUND), products(0, spreads=[10**6] * 4), "do not prove"),
+    (of(BALL, ALIKE), products(HUGE, spreads=[0, 0, 0, -1], lift=CENTER), "numbers >= 0"),
+    (of(BALL, ALIKE), products(0, spreads=[10**6] * 4, lift=CENTER), "do not prove"),
+    (of(BALL, ALIKE), products(HUGE, spreads=[0] * 4), "the prior of a lift"),
+    (of(BALL, ALIKE), products(HUGE, spreads=[0] * 4, lift=["1/3"] * 3), "a set of priors about p"),
     (
-        each(
-            of(BALL, ALIKE), *(of(part, AROUND) for part in (LIP, LDP, replace(BALL, upper=None)))
-        ),
-        products(HUGE, spreads=[0] * 4),
-        "lifts of a set of priors about p",
+        each(*(of(part, ALIKE) for part in (LIP, LDP, replace(BALL, upper=None)))),
+        products(HUGE, spreads=[0] * 4, lift=CENTER),
+        "a set of priors about p",
     ),
     (of(LDP, ENTROPY), products(HUGE), "gain of squares"),
     (of(LDP, Squares((), (ONE,) * 3)), products(HUGE), "a distribution"),

@@ -23,10 +23,11 @@ every entry is t or M t for a further unknown t, number k + 1 among the forms, a
 (q_x - t)(t - q_x / M) = 0 may have any multiplier; t <= p . q, as p sums to 1. Only the rows of the
 larger cone are forms then: every M_xz is M, and there are no lifts.
 
-``spreads`` are multipliers of inequalities for a set of priors about p, with lifts low p' . q <=
-q_x <= high p' . q. Let r = q / (p . q), with the variance V = Sum_x p_x (r_x - 1)**2. The set has
-p' = p (1 + c (r - 1)) and p (1 - c (r - 1)) for some c, and p' . r is 1 + c V and 1 - c V. So all
-r_x are between a = low (1 + c V) and b = high (1 - c V), and Sum_x p_x (b - r_x)(r_x - a) >= 0 is
+``spreads`` are multipliers of inequalities for a set of priors about a p, that of ``lift``, with
+lifts low p' . q <= q_x <= high p' . q. For r = q / (p . q) let V = Sum_x p_x (r_x - 1)**2 be the
+variance. The set has p' = p (1 + c (r - 1)) and p (1 - c (r - 1)) for some c, and p' . r is 1 + c V
+and 1 - c V. So all r_x are between a = low (1 + c V) and b = high (1 - c V), and
+Sum_x p_x (b - r_x)(r_x - a) >= 0 is
 
     V  <=  (b - 1)(1 - a),
 
@@ -100,7 +101,8 @@ class Products(Oracle):
             for x, level in enumerate(map(Fraction, self.levels)):
                 terms.append((-level, {x: ONE, k: -ONE}, {x: low, k: -ONE}))
         if self.spreads is not None:
-            terms += _spread_terms(statement, p, self.spreads)
+            center = known(self.lift, "spreads need the prior of a lift")
+            terms += _spread_terms(statement, center, self.spreads)
         need(_positive(_rest(n, terms)), "the products do not prove the claim")
         return [u - scaled(c * w, up=True) for u, w in zip(prices, p, strict=True)]
 

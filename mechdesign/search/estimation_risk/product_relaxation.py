@@ -127,8 +127,8 @@ def product_bound(
     None where the notions have no such forms or inputs are many; ``channel`` is a good one,
     ``(n_inputs, n_outputs)``, and ``worst`` the exact prior of a worst case.
     """
-    low, exact = _low(problem), worst or problem.prior.probabilities
-    forms = _Forms.of(problem, prior, exact) if low is None else _Forms.of_levels(low, prior)
+    low = _low(problem)
+    forms = _Forms.of(problem, prior) if low is None else _Forms.of_levels(low, prior)
     if forms is None or len(prior) > MOST_INPUTS:
         return None
     relaxation = _Relaxation(forms, prior, channel)
@@ -161,10 +161,12 @@ class _Forms:
     shares
         ``(n_unknowns,)``: lower bounds on the unknowns where P . q = 1, but for t, which is at
         most 1.
+    own
+        ``(n_inputs,)``: P, the prior of the problem, which is not that of a worst case.
     has_levels
         Whether t is the last unknown, so that products of the first and second half are 0.
     spread
-        The bounds of a set of priors about that of the gain; None without one.
+        The bounds of a set of priors about P; None without one.
     """
 
     x: IntArray
@@ -172,6 +174,7 @@ class _Forms:
     rows: FloatArray
     scale: FloatArray
     shares: FloatArray
+    own: FloatArray
     has_levels: bool = False
     spread: Spread | None = None
 
@@ -183,10 +186,11 @@ class _Forms:
         rows = np.vstack([one[:k] - one[k], one[k] - low * one[:k]])
         scale = np.repeat([1.0, 1 / low], k)
         shares = np.append(prior + low * (1 - prior), 1.0)
-        return cls(np.append(last, x), np.append(x, last), rows, scale, shares, has_levels=True)
+        x, z = np.append(last, x), np.append(x, last)
+        return cls(x, z, rows, scale, shares, prior, has_levels=True)
 
     @classmethod
-    def of(cls, problem: Problem, prior: FloatArray, exact: Weights) -> _Forms | None:
+    def of(cls, problem: Problem, prior: FloatArray) -> _Forms | None:
         """Return the forms of rows on ratios and on lifts; None if there are none."""
         k, P = len(problem.domain), problem.prior.array
         bounds = np.full((k + 1, k + 1), np.inf)
@@ -215,11 +219,11 @@ class _Forms:
         x, z = np.append(places, x), np.append(places, z)
         by_lift = (prior[P > 0] / P[P > 0]).min() / bounds[:k, k]
         shares = np.maximum((1 / bounds[:k, :k]) @ prior, by_lift)
-        spread = Spread.of(problem.compiled.statement, exact)
-        return cls(x, z, rows / scale[:, None], scale, shares, spread=spread)
+        spread = Spread.of(problem.compiled.statement, problem.prior.probabilities)
+        return cls(x, z, rows / scale[:, None], scale, shares, P, spread=spread)
 
     def further(
-        self, rows: FloatArray, norms: FloatArray, root: FloatArray, prior: FloatArray
+        self, rows: FloatArray, norms: FloatArray, root: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return coefficients of N, and their norms: 0 with levels, >= 0 with a spread."""
         k = len(root)
@@ -228,9 +232,9 @@ class _Forms:
         if self.spread is None:
             return np.zeros((0, k * k)), np.zeros(0)
         low, high, most, share = map(float, astuple(self.spread))
-        mean = prior @ root
+        mean = self.own @ root
         apart = root - mean
-        V = (apart.T * prior) @ apart
+        V = (apart.T * self.own) @ apart
         found = _products(high * mean - root, root - low * mean) - share * V.ravel()
         found = np.vstack([found, (most * np.outer(mean, mean) - V).ravel()])
         units = np.linalg.norm(found, axis=1)
@@ -267,13 +271,13 @@ class _Basis:
     units: FloatArray
 
     @classmethod
-    def of(cls, L: FloatArray, forms: _Forms, prior: FloatArray) -> _Basis:
+    def of(cls, L: FloatArray, forms: _Forms, k: int) -> _Basis:
         """Return the coordinates of a lower triangular L, whose first unknowns are the inputs."""
-        k, rows = len(prior), forms.rows @ L
+        rows = forms.rows @ L
         root, norms = L[:k, :k], np.linalg.norm(rows, axis=1)
         back = checked("LAPACK", called("LAPACK", np.linalg.inv, root), root.shape)
         rows = rows / norms[:, None]
-        return cls(root, back, rows, norms, *forms.further(rows, norms, root, prior))
+        return cls(root, back, rows, norms, *forms.further(rows, norms, root))
 
 
 class _Relaxation:
@@ -289,7 +293,8 @@ class _Relaxation:
         if forms.has_levels:  # t may be a sum of entries: its unit is that of the deviations
             M[-1, -1] += float((np.diag(M) + M[-1, -1] - 2 * M[-1]).mean())
         root = checked("LAPACK", called("LAPACK", np.linalg.cholesky, M), M.shape)
-        self.scaled, self.plain = (_Basis.of(L, forms, prior) for L in (root, np.eye(len(root))))
+        one = np.eye(len(root))
+        self.scaled, self.plain = (_Basis.of(L, forms, len(prior)) for L in (root, one))
         # with levels M is positive semidefinite, which implies the squares
         self.first, self.second = np.triu_indices(len(forms.rows), int(forms.has_levels))
         if forms.has_levels:

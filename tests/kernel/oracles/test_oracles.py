@@ -556,7 +556,7 @@ def test_bounds_of_a_set_of_priors_hold_and_prices_by_them_are_safe(seed: int) -
     k = rng.randint(2, 4)
     p = prior(rng, k, least=rng.randint(0, 1))
     lift = Lift(exponent(rng) if rng.random() < 0.8 else None, exponent(rng) / 3, around(rng, p))
-    statement = Statement(k, (lift,), (), gained(k, p=p))
+    statement = Statement(k, (lift,), (), gained(k, p=prior(rng, k)))
     listed = Listed(set_of(lift.priors).vertices())
     columns = rays(replace(statement, cone=(replace(lift, priors=listed),)))
     spread = Spread.of(statement, p)
