@@ -21,7 +21,7 @@ from mechdesign.errors import shown
 from mechdesign.evidence.rows import ceiling_of
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.generators import Latent, Lift, Listed
-from mechdesign.kernel.linearizations import Boxes, Costs, Decoders, Readings
+from mechdesign.kernel.linearizations import Boxes, Chords, Costs, Decoders, Readings
 from mechdesign.kernel.oracles import Entropy, Knapsack, Line, OneBudget
 from mechdesign.kernel.relaxations import Members, Representatives
 from mechdesign.notions.rows.row import Multipliers
@@ -102,7 +102,7 @@ def binding_of(
     is_linear = problem.utility.linear_form is not None
     line, is_priced = certificate.linearization, isinstance(certificate.oracle, PRICED)
     is_priced = is_priced and isinstance(line, Costs) and is_linear
-    has_rows = certificate.multipliers and not isinstance(line, Boxes)
+    has_rows = certificate.multipliers and not isinstance(line, Boxes | Chords)
     if not (is_priced or has_rows or isinstance(certificate.oracle, Entropy)):
         return ()
     outputs, Q, places = _columns(problem, certificate, channel, decoder)

@@ -292,6 +292,26 @@ def linearized(s: Statement, table: Any) -> Program:
         ends = [a / b for a, b in zip(v, p, strict=True) if b]
         need(s_[0] <= min(ends) and max(ends) <= s_[-1], "decoders that reach")
         return parabolas(s_, p, tuple(2 * a for a in v), aim.constant)
+    if kind == "chords":
+        need(aim.form == "gain" and aim.gain is not None and len(aim.vectors) == 1, "a scalar")
+        p, v = aim.p, aim.vectors[0]
+        s_ = [exact(a) for a in sequence(keys(table, ["kind", "nodes"])["nodes"])]
+        need(all(b > 0 or a == b for a, b in zip(v, p, strict=True)), "a gain that is finite")
+        ends = {a / b: unit(x, k, 1 / b) for x, (a, b) in enumerate(zip(v, p, strict=True)) if b}
+        low, high = min(ends), max(ends)
+        need(len(s_) > 1 and s_[0] == low and s_[-1] == high, "nodes from end to end")
+        need(all(a < b for a, b in itertools.pairwise(s_)), "nodes that rise")
+        shares = [(s - low) / (high - low) for s in s_]  # columns with p . q = 1 and v . q = s
+        mixed = [
+            tuple((1 - t) * a + t * b for a, b in zip(ends[low], ends[high], strict=True))
+            for t in shares
+        ]
+        pairs = itertools.pairwise((s, aim.gain(q)[1]) for s, q in zip(s_, mixed, strict=True))
+        nodes = []
+        for (r, at_r), (t, at_t) in pairs:
+            slope = (at_t - at_r) / (t - r)
+            nodes.append([-(at_r - slope * r) * a - slope * b for a, b in zip(p, v, strict=True)])
+        return Program(aim.constant, nodes)
     if kind == "readings":
         need(aim.form == "reading" and aim.weights is not None, "a mean variance")
         keys(table, ["kind", "probes", "slopes"])

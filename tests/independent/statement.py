@@ -643,13 +643,14 @@ def read_aim(u: Any, inputs: Inputs, p: Prior | None, outputs: list[Any] | None)
             low, high = root(dot(a, q) * dot(b, q))
             return (dot(a, q) + dot(b, q)) / 2 - high, (dot(a, q) + dot(b, q)) / 2 - low
 
-        return Aim("gain", -1, gain=hellinger)
+        both = tuple(s + t for s, t in zip(a, b, strict=True))
+        return Aim("gain", -1, gain=hellinger, vectors=[a], p=both)
 
     def leibler(q: Vector) -> Interval:
         need(not dot(a, q) or dot(b, q), "a divergence that is finite")
         return times(ln(dot(a, q) / dot(b, q)), dot(a, q)) if dot(a, q) else exactly(ZERO)
 
-    return Aim("gain", -1, gain=leibler)
+    return Aim("gain", -1, gain=leibler, vectors=[a], p=b)
 
 
 @dataclass

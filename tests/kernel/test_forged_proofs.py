@@ -125,6 +125,7 @@ DD = rays("double-description")
 CLASSES = rays("classes", groups=[[0, 1, 2]], blocks=[[0, 1, 2]])
 AVERAGE = form("average", weights=[1, 1, 1])
 NODES = form("decoders", nodes=[0, 1, 2])
+CHORDS = form("chords", nodes=[0, "1/2", 1])
 PROBES = form("readings", probes=[-9, 0, 9], slopes=[-1.0, 0.0, 1.0])
 CUT = [0, 1]
 IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -142,6 +143,7 @@ def of_entries(kind: str, key: str) -> Callable[..., Slots]:
 
 
 line, boxes = of_list("line", "order"), of_list("boxes", "tree")
+chords = of_list("chords", "nodes")
 decoders, budget = of_list("decoders", "nodes"), partial(form, "one-budget")
 sack, mean = of_entries("knapsack", "p"), of_entries("average", "weights")
 vectors, restrict = of_entries("estimator", "vectors"), of_entries("restrict", "inputs")
@@ -267,6 +269,15 @@ LINEARIZATIONS: list[Forged] = [
     (each(of(LDP, HELLINGER), of(LDP, L2)), NODES, "gain of squares"),
     (OF_MEAN, each(*map(decoders, ([], [0], [0, 2, 1], [0, 1, 1, 2]))), "increasing"),
     (OF_MEAN, each(decoders([0, 1]), decoders(["1/10", 2])), "cover"),
+    (each(ASKED, SPLIT, of(LDP, ENTROPY), of(LDP, L2)), CHORDS, "one vector"),
+    (of(LDP, Hellinger((P,), P)), CHORDS, "two laws"),
+    (of(LDP, Entropy((P,), (ONE, 0 * ONE, 0 * ONE))), CHORDS, "infinite"),
+    (of(LDP, HELLINGER), each(*map(chords, ([], [0], [0, 1, 1], [1, 0]))), "increasing"),
+    (
+        of(LDP, HELLINGER),
+        each(*map(chords, ([0, "1/2"], ["1/2", 1], [-1, 0, 1], [0, 1, 2]))),
+        "from end to end",
+    ),
     (each(ASKED, of(LDP, Reading(READING.values, None))), PROBES, "variance"),
     (of(LDP, READING), probes("-1/10", "1/10"), "reach"),
     (OF_MEAN, PROBES, "mean variance"),

@@ -16,11 +16,13 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
 
+import pytest
+
 from mechdesign.exact import exp_lower, exp_upper, log_upper
 from mechdesign.kernel.arithmetic import UNIT
-from mechdesign.kernel.gains import Entropy, Squares
+from mechdesign.kernel.gains import Entropy, Gain, Hellinger, Squares
 from mechdesign.kernel.generators import Constant, Lift, Listed, Matrix, Ratio
-from mechdesign.kernel.linearizations import Boxes, Costs, Decoders, Readings
+from mechdesign.kernel.linearizations import Boxes, Chords, Costs, Decoders, Readings
 from mechdesign.kernel.linearizations.boxes import _Shrink
 from mechdesign.kernel.linearizations.decoders import costs_between
 from mechdesign.kernel.objectives import Loss, Reading, distances, of_table
@@ -316,6 +318,32 @@ def test_decoders_must_reach_and_rise() -> None:
     for nodes in ((-ONE + small, 2 * ONE), (-ONE, 2 * ONE - small)):
         with refused("do not cover"):
             Decoders(nodes)(asked)
+
+
+@pytest.mark.parametrize("kind", [Entropy, Hellinger, Squares])
+@pytest.mark.parametrize("seed", range(12))
+def test_chords_bound_a_gain_of_one_scalar(kind: type[Gain], seed: int) -> None:
+    """Their least cost is at most minus the gain of every column, and tight at the nodes."""
+    rng = random.Random(seed)
+    k = rng.randint(2, 5)
+    a, b = prior(rng, k, least=int(kind is Hellinger)), prior(rng, k, least=1)
+    gain = Hellinger.of(a, b) if kind is Hellinger else kind((a,), b)
+    p = gain.p
+    ends = [s / t for s, t in zip(a, p, strict=True)]
+    if min(ends) == max(ends):
+        return
+    q = [Fraction(rng.randint(0, 9)) for _ in range(k)]
+    q[rng.randrange(k)] += 1
+    nodes = tuple(sorted({min(ends), max(ends), dot(a, q) / dot(p, q)}))
+    program = Chords(nodes)(Statement(k, (), (), gain))
+    costs = [exact(node) for node in program.nodes]
+    assert len(costs) == len(nodes) - 1
+    tight = min(dot(cost, q) for cost in costs) + gain(q, up=True)
+    assert abs(tight) < Fraction(1, 10**40)
+    for column in (q, *channel(rng, k, 4), *([int(x == z) for z in range(k)] for x in range(k))):
+        assert min(dot(cost, column) for cost in costs) <= -gain(column, up=False)
+    joined = exact(program.join(program.nodes))
+    assert joined == [min(entries) for entries in zip(*costs, strict=True)]
 
 
 def of_reading(f: Vector, w: Vector | None) -> Statement:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
 from mechdesign.kernel.arithmetic import BITS, dot, expect, known, lattice, need, scaled
-from mechdesign.kernel.gains import Squares
+from mechdesign.kernel.gains import ONE, ZERO, Gain, Hellinger, Squares, Vector
 from mechdesign.kernel.objectives import Reading
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.proof import Cost, Program, Slot, parabolas
@@ -33,6 +33,14 @@ def costs_between(
     return costs, bent
 
 
+def _ends(v: Vector, p: Vector) -> tuple[Fraction, Fraction]:
+    """Return the least and the largest v_x / p_x: v . q / p . q is a mean of these numbers."""
+    finite = all(b > 0 or (not a and not b) for a, b in zip(v, p, strict=True))
+    need(finite and any(p), "the gain may be infinite")
+    ends = [a / b for a, b in zip(v, p, strict=True) if b]
+    return min(ends), max(ends)
+
+
 @dataclass(frozen=True)
 class Decoders(Slot):
     """A gain (v . q)**2 / (p . q) of one vector: posterior means, chi-squared, Fisher information.
@@ -54,16 +62,48 @@ class Decoders(Slot):
         one = len(aim.vectors) == 1 and aim.weights is None
         need(one, "decoders need a gain of one square")
         (v,), p = aim.vectors, aim.p
-        finite = all(b > 0 or (not a and not b) for a, b in zip(v, p, strict=True))
-        need(finite and any(p), "the gain may be infinite")
-        ends = [a / b for a, b in zip(v, p, strict=True) if b]
         costs, bent = costs_between(self.nodes, p, [2 * a for a in v])
-        reach = self.nodes[0] <= min(ends) and max(ends) <= self.nodes[-1]
+        low, high = _ends(v, p)
+        reach = self.nodes[0] <= low and high <= self.nodes[-1]
         need(reach, "the decoders do not cover all values")
         return Program(aim.constant, costs, join=lambda found: parabolas(found, bent))
 
     def steps(self, statement: Statement) -> int:
         return 4 * statement.k * len(self.nodes)
+
+
+@dataclass(frozen=True)
+class Chords(Slot):
+    """A gain of one scalar, (p . q) h(s), s = v . q / p . q: divergences of two mixtures.
+
+    h is convex: the gain where v . q = s and p . q = 1. Between two nodes it is at most its chord
+    A + B s, so that a column has a gain of at most (A p + B v) . q for the chord over its s. (If p
+    . q is 0, so is v . q, and both are 0.) h is rounded up at the nodes, which raises the chords.
+    For two laws a and b, v = a and p = a + b.
+
+    A gain of one vector, or of two laws: nodes from the least to the largest v_x / p_x.
+    """
+
+    nodes: tuple[Fraction, ...]
+
+    def __call__(self, statement: Statement) -> Program:
+        words = "chords need a gain of one vector, or of two laws"
+        aim, s = expect(statement.objective, Gain, words), self.nodes
+        (v, *more), p = aim.vectors, aim.p
+        need(len(more) == isinstance(aim, Hellinger), words)
+        need(len(s) > 1 and all(a < b for a, b in pairwise(s)), "the nodes are not increasing")
+        need((s[0], s[-1]) == _ends(v, p), "the nodes do not go from end to end")
+        plane = ((ONE, ZERO), (-ONE, ONE))[: len(aim.vectors)]
+        alone = replace(aim, vectors=plane, p=(ZERO, ONE))
+        heights, costs = [alone((t, ONE), up=True) for t in s], []
+        for (r, low), (t, high) in pairwise(zip(s, heights, strict=True)):
+            slope = (high - low) / (t - r)
+            level = low - slope * r
+            costs.append([scaled(-level * m - slope * f) for m, f in zip(p, v, strict=True)])
+        return Program(aim.constant, costs)
+
+    def steps(self, statement: Statement) -> int:
+        return (4 * statement.k + 50) * len(self.nodes)
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ from mechdesign.search.highs import RestrictedMaster
 from mechdesign.search.limits import STEPS_A_SECOND, Limits
 from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.rays.boxes import BoxSearch
+from mechdesign.search.rays.chords import ChordPricer
 from mechdesign.search.rays.enumerate import all_rays
 from mechdesign.search.rays.lift_polytope import LiftPolytope
 from mechdesign.search.rays.raised_sets import RaisedSets
@@ -230,7 +231,7 @@ def solve_by_rays(
     pricer = _pricer(problem, utility, limits)
     first = pricer.first_rays(limits)
     center: Any = np.zeros(k) if isinstance(pricer, RaisedSets) else None
-    if isinstance(pricer, AnyCone) and isinstance(utility, Divergence):
+    if isinstance(pricer, AnyCone | ChordPricer) and isinstance(utility, Divergence):
         first = np.hstack([first, _separating(problem, utility, limits)])
     if near is not None:  # at an optimum each column's gain is its price
         near = near / (problem.prior.array @ near)
@@ -269,7 +270,7 @@ def _separating(problem: Problem, utility: Divergence, limits: Limits) -> FloatA
 
 def _pricer(
     problem: Problem, utility: ColumnUtility, limits: Limits
-) -> LiftPolytope | ListedRays | RaisedSets | AnyCone:
+) -> LiftPolytope | ListedRays | RaisedSets | ChordPricer | AnyCone:
     lifts = LiftPolytope.of(problem, utility) if len(problem.domain) > LISTED_UP_TO else None
     if lifts is not None:
         return lifts
@@ -290,6 +291,8 @@ def _pricer(
                 return ListedRays(listed, prior, gain, lambda u: partial(_listed, u))
     if sets := RaisedSets.of(problem, utility, boxes):
         return sets
+    if chords := ChordPricer.of(problem, utility):
+        return chords
     own = partial(utility.surplus, problem=problem)
     most = limits.steps(MOST_PROGRAMS, PROGRAMS_A_SECOND)
     return AnyCone(problem.cone, prior, gain, limits, first=listed, boxes=boxes, own=own, most=most)
