@@ -200,7 +200,7 @@ def _texts(document: Any) -> Iterator[str]:
 
 def packed_entries(document: Any) -> int:
     """Return the stated number of entries in the packed lists of a document."""
-    found = (HEAD.match(text) for text in _texts(document) if text[:1] in ("u", "f"))
+    found = map(HEAD.match, _texts(document))
     return sum(int(match[1]) for match in found if match)
 
 

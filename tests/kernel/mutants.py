@@ -95,6 +95,8 @@ counts or limits work only
     rounding/files.py read_rounded: 20 * k -> k
     rounding/files.py read_rounded: 40 * k * (k + 4 * m) -> 40 * k
     verify.py allowance: STEPS_PER_ENTRY * entries_of(document) -> entries_of(document)
+    packed.py module: 16 -> 32
+    verify.py allowance: 1 + denominator_bits([stated, lo... -> 1 - denominator_bits([stated, lo...
     verify.py allowance: denominator_bits([stated, long])... -> -(-denominator_bits([stated, lon...
 both sides are the same where they are equal, or by the terms that are 0
     generators/base.py Block.entries: 1 -> 2

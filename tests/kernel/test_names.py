@@ -75,6 +75,7 @@ CASES: list[dict[str, Any]] = [
         "upper": 0,
         "priors": {"center": list(map(str, PRIOR)), "radius": "0.05"},
     },
+    {"notion": "bounded-prior-lip", **E, "center": list(map(str, PRIOR)), "radius": 0},
     {
         "notion": "linear",
         "rows": [{"name": "a", "left": [[[0, 0], 2]], "right": [[[1, 1], 3]], "exponent": 0}],
@@ -150,6 +151,10 @@ def test_every_name_of_a_notion_has_a_case() -> None:
         {"notion": "block", "epsilon": 1, "block_rows": 3, "block_columns": 1},
         {"notion": "block", "epsilon": 1, "block_rows": 1},
         {"notion": "block", "epsilon": 1, "block_columns": 1},
+        *({"notion": "block", "epsilon": 1, key: 1, "blocks": [[[0, 0], [1, 1], [0, 1], [1, 0]]]}
+          for key in ("block_rows", "block_columns")),
+        {"notion": "linear", "rows": [SLOPED]},
+        {"notion": "linear", "epsilon": 1, "rows": [{**SLOPED, "slope": "-1"}]},
         {"notion": "metric", "epsilon": 1, "distance": "absolute"},
         {"notion": "metric", "epsilon": 1, "distance": [[0]]},
         {"notion": "bounded-prior-lip", "epsilon": 1, "lower": [0] * K},

@@ -170,7 +170,7 @@ class _Moves:
         found = {}
         for d in range(-high, high + 1):
             own, weights = loss[abs(d)], rows[abs(d)]
-            new = loss[abs(d - down)] if abs(d - down) < n else [0] * m
+            new = loss[abs(d - down)] if abs(d - down) < n else own  # no input
             found[d] = [
                 weights[abs(s)]
                 // (1 + (d != 0))
