@@ -132,6 +132,15 @@ def test_the_moments_of_cells_are_within_the_stated_error() -> None:
     assert not any(map(any, found.tails))
 
 
+def test_a_law_needs_a_mass_on_the_interval() -> None:
+    """Of the uniform law from 0 to 1e11 a share of 1e-11 is below 1."""
+    ends = (F(0), F(1))
+    (cell,) = Uniform(F(0), F(10**11)).moments((ends,), (ends,)).cells
+    assert [*cell] == [F(1, 3), F(1, 6), F(1, 3)]
+    with pytest.raises(CertificateError, match="a mass of less than 1e-12"):
+        Uniform(F(0), F(10**13)).moments((ends,), (ends,))
+
+
 def test_a_cell_around_0_has_its_mass() -> None:
     ends = (F(-1), F(1))
     (cell,) = Uniform(F(-1), F(2)).moments((ends,), (ends,)).cells
