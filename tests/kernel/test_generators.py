@@ -43,6 +43,7 @@ TABLE: Any = (
     (ONE,) * 4,
     (-HALF, ONE, ONE, ONE),
 )
+SEVENTHS = (ZERO, *(ONE * n / 7 for n in (1, 2, 4)))
 ALIKE = (ONE, 0 * ONE, 0 * ONE, ONE)
 GENERATORS: list[Any] = [
     Ratio(Constant(HALF)),
@@ -61,6 +62,7 @@ GENERATORS: list[Any] = [
     Lift(None, HALF, Listed((P,))),
     Rows((ListedRow(((0, ONE), (1, HALF)), HALF, ((1, ONE), (3, ONE))),)),
     Latent((P, P[::-1]), Ratio(Constant(HALF / 4))),
+    Latent(((HALF, HALF, ZERO, ZERO), SEVENTHS), Ratio(Constant(HALF, None, (0,)))),
 ]
 
 
@@ -114,8 +116,7 @@ def test_a_column_that_breaks_a_row_by_any_amount_is_refused(part: Generator) ->
 def test_multipliers_add_their_rows_to_the_cost(part: Generator) -> None:
     """A cost is at most the weighted sum of the rows, and less by some units only."""
     rng = random.Random(3)
-    of_secret = isinstance(part, Latent)
-    inner, size = (part.inner, len(P[:2])) if isinstance(part, Latent) else (part, K)
+    inner, size = (part.inner, len(part.matrix)) if isinstance(part, Latent) else (part, K)
     keys = list(inner.keys(size))
     for side in {side for side, _, _ in keys}:
         drawn = [(rng.randrange(2), key, Fraction(rng.randrange(1, 9), 8)) for key in keys]
@@ -136,11 +137,9 @@ def test_multipliers_add_their_rows_to_the_cost(part: Generator) -> None:
         for n, key, w in drawn:
             for x, v in net(inner.row(key, size, up=True)).items():
                 wanted[n][x] += w * v
-        if of_secret:
-            wanted = [
-                [sum(map(mul, c, column)) for column in zip(P, P[::-1], strict=True)]
-                for c in wanted
-            ]
+        if isinstance(part, Latent):
+            columns = list(zip(*part.matrix, strict=True))
+            wanted = [[sum(map(mul, c, column)) for column in columns] for c in wanted]
         for cost, true in zip(found, wanted, strict=True):
             for a, b in zip(cost, true, strict=True):
                 assert b * UNIT - 50 - UNIT // 10**40 <= a <= b * UNIT + LAST_BIT
