@@ -44,6 +44,9 @@ STEPS_A_SECOND = 10_000_000
 """Steps of the kernel in a second, as in :class:`~mechdesign.resources.Resources`: the one rate by
 which the time of exact work is predicted, from the number of steps that the kernel states."""
 
+ENTRIES_A_STEP = 50
+"""Entries of arrays of floats that are computed in the time of a step."""
+
 
 def available_memory() -> float:
     """Return the bytes of the machine's memory; infinite if unknown."""

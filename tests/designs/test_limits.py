@@ -25,6 +25,7 @@ from mechdesign.search import ROUTES, RawSolution, highs, plan
 from mechdesign.search.coarse.groups import grouped
 from mechdesign.search.highs import RestrictedMaster, WarmStartedLP, limit_time
 from mechdesign.search.limits import Limits, Progress
+from mechdesign.search.rays import extreme_rays
 from mechdesign.search.rays.boxes import BoxSearch
 from mechdesign.search.starts import baseline as baselines, route as starts
 from mechdesign.search.starts.baseline import reach
@@ -410,6 +411,18 @@ def test_a_start_follows_no_direction_after_its_time() -> None:
     problem = FAMILIES["a matrix of budgets"]
     far = reach(problem.cone, np.eye(7), Limits(seconds=4, clock=ticking()))
     assert far.tolist() == [*reach(problem.cone, np.eye(7))[:3], 0, 0, 0, 0]
+
+
+def test_a_search_for_rays_that_takes_too_long_is_not_begun(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All of the time is left to the start then."""
+    monkeypatch.setattr(extreme_rays, "ENTRIES_A_STEP", 1e-9)
+    monkeypatch.setattr(extreme_rays, "BoxSearch", None)
+    problem = FAMILIES["information"]
+    with pytest.raises(md.SolverError, match="rays on 7 inputs takes too long"):
+        extreme_rays.solve_by_rays(problem, Limits(seconds=20))
+    assert md.design(problem, time_limit=20).route.startswith("start: ")
 
 
 def test_a_search_for_rays_ends_while_it_bounds_ratios() -> None:

@@ -43,7 +43,7 @@ from mechdesign.search.cones.forms import OneBudgetCone
 from mechdesign.search.decoders.search import solve_decoders
 from mechdesign.search.generation import WORTH_ADDING, Generation, Pace, SurplusBound
 from mechdesign.search.highs import RestrictedMaster
-from mechdesign.search.limits import STEPS_A_SECOND, Limits
+from mechdesign.search.limits import ENTRIES_A_STEP, STEPS_A_SECOND, Limits
 from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.rays.boxes import BoxSearch
 from mechdesign.search.rays.chords import ChordPricer
@@ -275,6 +275,8 @@ def _pricer(
     if lifts is not None:
         return lifts
     prior, k = problem.prior.array, len(problem.domain)
+    if k**3 > ENTRIES_A_STEP * STEPS_A_SECOND * limits.left:  # it closes the ratios of all pairs
+        raise SolverError(f"a search for rays on {k:,} inputs takes too long")
 
     def gain(rays: FloatArray) -> FloatArray:
         return utility.gain(rays, prior)
