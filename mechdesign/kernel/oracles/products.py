@@ -21,7 +21,8 @@ With ``levels`` let M be the largest of all bounds on ratios, all of which there
 convex, so it is enough to prove the claim on the rays of the larger cone q_x <= M q_z. In those
 every entry is t or M t for a further unknown t, number k + 1 among the forms, and
 (q_x - t)(t - q_x / M) = 0 may have any multiplier; t <= p . q, as p sums to 1. Only the rows of the
-larger cone are forms then: every M_xz is M, and there are no lifts.
+larger cone are forms then: every M_xz is M, and there are no lifts. For ratios that are scaled by a
+prior P all this holds of P_x q_x in the place of q_x, and t Sum_x p_x / P_x <= p . q.
 
 ``spreads`` are multipliers of inequalities for a set of priors about a p, that of ``lift``, with
 lifts low p' . q <= q_x <= high p' . q. For r = q / (p . q) let V = Sum_x p_x (r_x - 1)**2 be the
@@ -46,7 +47,7 @@ from fractions import Fraction
 from mechdesign.kernel.arithmetic import UNIT, expect, known, need, scaled
 from mechdesign.kernel.gains import Gain, Squares, Vector
 from mechdesign.kernel.generators import Ball, Box, Lift, Listed, distribution
-from mechdesign.kernel.oracles.common import GRID, lift_ends
+from mechdesign.kernel.oracles.common import GRID, lift_ends, scales
 from mechdesign.kernel.packed import Numbers, Places, Weights
 from mechdesign.kernel.proof import Cost, Oracle, Program
 from mechdesign.kernel.statement import Statement
@@ -96,10 +97,12 @@ class Products(Oracle):
             terms.append((Fraction(weight), forms[i], forms[j]))
         if self.levels is not None:
             need(len(self.levels) == k, "expected a level for each input")
-            low = ONE / (bound(0, k + 1) or ONE)
-            terms.append((-c / n, {k: ONE}, {k: ONE}))
+            least = Fraction(0)
             for x, level in enumerate(map(Fraction, self.levels)):
-                terms.append((-level, {x: ONE, k: -ONE}, {x: low, k: -ONE}))
+                one, other = (known(bound(*pair), "a level") for pair in ((k + 1, x), (x, k + 1)))
+                terms.append((-level, {x: one, k: -ONE}, {x: 1 / other, k: -ONE}))
+                least += p[x] / one
+            terms.append((-c / n, {k: least}, {k: least}))
         if self.spreads is not None:
             center = known(self.lift, "spreads need the prior of a lift")
             terms += _spread_terms(statement, center, self.spreads)
@@ -118,7 +121,8 @@ class Products(Oracle):
     def _bounds(self, statement: Statement) -> Bounds:
         """Return bounds on the ratios of two entries, rounded up: the cone grows.
 
-        Index k is p' . q of the lift; with levels k + 1 is t, and all others have one bound.
+        Index k is p' . q of the lift; with levels k + 1 is t, and all others, divided by their
+        scales, have one bound.
         """
         k = statement.k
         low, high = (0, None) if self.lift is None else lift_ends(statement, self.lift)
@@ -135,9 +139,18 @@ class Products(Oracle):
             return bound
         alone = self.lift is None and self.spreads is None
         need(alone, "levels need a cone of ratios only")
-        known_bounds = (bound(x, z) for x in range(k) for z in range(k))
-        most = max(known(m, "levels need a bound on every ratio") for m in known_bounds)
-        return lambda x, z: None if k in (x, z) else ONE if x in (z, k + 1) else most
+        s = [*scales(statement), ONE, ONE]
+        ratios = [[bound(x, z) for z in range(k)] for x in range(k)]
+        most = max(
+            known(m, "levels need a bound on every ratio") * s[z] / s[x]
+            for x, row in enumerate(ratios)
+            for z, m in enumerate(row)
+        )
+
+        def by_levels(x: int, z: int) -> Fraction | None:
+            return None if k in (x, z) else (ONE if x in (z, k + 1) else most) * s[x] / s[z]
+
+        return by_levels
 
     def _form(self, k: int, bound: Bounds, x: int, z: int) -> Form:
         """Return a linear form that is >= 0 on every private column, or ray of the larger cone."""

@@ -127,8 +127,8 @@ def product_bound(
     None where the notions have no such forms or inputs are many; ``channel`` is a good one,
     ``(n_inputs, n_outputs)``, and ``worst`` the exact prior of a worst case.
     """
-    low = _low(problem)
-    forms = _Forms.of(problem, prior) if low is None else _Forms.of_levels(low, prior)
+    cone = _one_budget(problem)
+    forms = _Forms.of(problem, prior) if cone is None else _Forms.of_levels(cone, prior)
     if forms is None or len(prior) > MOST_INPUTS:
         return None
     relaxation = _Relaxation(forms, prior, channel)
@@ -159,12 +159,11 @@ class _Forms:
     scale
         ``(n_forms,)``: the forms divided by their rows.
     shares
-        ``(n_unknowns,)``: lower bounds on the unknowns where P . q = 1, but for t, which is at
-        most 1.
+        ``(n_unknowns,)``: lower bounds on P . q where an unknown is 1.
     own
         ``(n_inputs,)``: P, the prior of the problem, which is not that of a worst case.
-    has_levels
-        Whether t is the last unknown, so that products of the first and second half are 0.
+    scales
+        ``(n_inputs,)``: entries over these have two levels; None without levels.
     spread
         The bounds of a set of priors about P; None without one.
     """
@@ -175,19 +174,29 @@ class _Forms:
     scale: FloatArray
     shares: FloatArray
     own: FloatArray
-    has_levels: bool = False
+    scales: FloatArray | None = None
     spread: Spread | None = None
 
+    @property
+    def has_levels(self) -> bool:
+        """Whether t is the last unknown, so that products of the first and second half are 0."""
+        return self.scales is not None
+
     @classmethod
-    def of_levels(cls, low: float, prior: FloatArray) -> _Forms:
-        """Return q_x - t and t / low - q_x, for rays whose entries are t or t / low."""
-        k = len(prior)
-        one, x, last = np.eye(k + 1), np.arange(k), np.full(k, k + 1)
-        rows = np.vstack([one[:k] - one[k], one[k] - low * one[:k]])
-        scale = np.repeat([1.0, 1 / low], k)
-        shares = np.append(prior + low * (1 - prior), 1.0)
+    def of_levels(cls, cone: OneBudgetCone, prior: FloatArray) -> _Forms:
+        """Return q_x - t and t / low - q_x, for rays whose entries are t or t / low.
+
+        Entries are divided by their scales.
+        """
+        k, s, low = len(prior), cone.scales, cone.low
+        x, last = np.arange(k), np.full(k, k + 1)
+        entries, t = np.eye(k, k + 1) / s[:, None], np.eye(k + 1)[k]
+        rows = np.vstack([entries - t, t - low * entries])
+        scale = np.append(np.ones(k), s / low)
+        least = float(prior @ s)
+        shares = np.append(prior + low * (least - prior * s) / s, least)
         x, z = np.append(last, x), np.append(x, last)
-        return cls(x, z, rows, scale, shares, prior, has_levels=True)
+        return cls(x, z, rows, scale, shares, prior, s)
 
     @classmethod
     def of(cls, problem: Problem, prior: FloatArray) -> _Forms | None:
@@ -241,12 +250,12 @@ class _Forms:
         return found / units[:, None], units
 
 
-def _low(problem: Problem) -> float | None:
-    """Return e**-eps if one budget protects all inputs against each other."""
-    cone = OneBudgetCone.of(problem.cone)
+def _one_budget(problem: Problem) -> OneBudgetCone | None:
+    """Return the cone if one budget protects all inputs against each other."""
+    cone = OneBudgetCone.of(problem.cone, scaled=True)
     if cone is None or len(cone.blocks) > 1 or len(cone.blocks[0][1]) < cone.size:
         return None
-    return cone.low if cone.low > LEAST_LOW else None
+    return cone if cone.low > LEAST_LOW else None
 
 
 @dataclass(frozen=True)
@@ -287,11 +296,14 @@ class _Relaxation:
         self.forms, self.prior, self.size = forms, prior, len(prior)
         columns = channel[:, channel.any(axis=0)]
         weights = 1 / (prior @ columns)
-        if forms.has_levels:
-            columns = np.vstack([columns, columns.min(axis=0)])
+        if forms.scales is not None:
+            entries = columns / forms.scales[:, None]
+            columns = np.vstack([columns, entries.min(axis=0)])
         M = (columns * weights) @ columns.T
-        if forms.has_levels:  # t may be a sum of entries: its unit is that of the deviations
-            M[-1, -1] += float((np.diag(M) + M[-1, -1] - 2 * M[-1]).mean())
+        if (
+            forms.scales is not None
+        ):  # t may be a sum of entries: its unit is that of the deviations
+            M[-1, -1] += float(((entries - columns[-1]) ** 2 @ weights).mean())
         root = checked("LAPACK", called("LAPACK", np.linalg.cholesky, M), M.shape)
         one = np.eye(len(root))
         self.scaled, self.plain = (_Basis.of(L, forms, len(prior)) for L in (root, one))

@@ -535,7 +535,8 @@ def test_prices_of_products_with_levels_are_safe(seed: int) -> None:
     k = rng.randint(2, 3)
     p = prior(rng, k)
     table = tuple(tuple(exponent(rng) for _ in range(k)) for _ in range(k))
-    statement = Statement(k, (Ratio(Matrix(table)),), (), gained(k, p=p))
+    base = prior(rng, k, least=4) if rng.random() < 0.5 else None
+    statement = Statement(k, (Ratio(Matrix(table), base),), (), gained(k, p=p))
     forms = [(x, z) for x in range(k + 2) for z in range(k + 2) if k not in (x, z)]
     forms = [(x, z) for x, z in forms if x != z or x < k]
     safe_products(rng, statement, rays(statement), forms, None, Numbers(numbers(rng, k, 0, 3)))

@@ -140,6 +140,8 @@ def test_rays_found_by_local_search_are_nearly_the_best(notion: Notion) -> None:
         (md.LIP("0.002"), [1, 2, 3, 4, 5]),
         (md.MetricPrivacy("0.001", "absolute"), [1, 2, 3, 4, 5]),
         (md.LDP(5), [1, 2, 3, 4, 5]),
+        (md.DifferentialIdentifiability("2.5"), [1, 2, 3, 4, 5]),
+        (md.DifferentialIdentifiability(3), [1, 2, 3, 4, 5]),
         (md.PML("0.009"), [1, 2, 3, 4, 10**8]),
         (md.PML("0.5"), [1, 2, 3, 4, 5]),
         (md.BoundedPriorLIP("0.1", lower=["3/20"] * 5, upper=["1/4"] * 5), [1] * 5),
