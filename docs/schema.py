@@ -52,7 +52,8 @@ THEOREMS = {
     "decoders": "−(v · q)² / (p · q) ≤ s² (p · q) − 2 s (v · q) for every s, with equality at s "
     "= (v · q) / (p · q). Between two nodes s² is its chord minus a parabola.",
     "chords": "(p · q) h(s), s = (v · q) / (p · q), is convex: between two nodes h is at most its "
-    "chord, a line in s. For divergences of two mixtures.",
+    "chord, a line in s. No column is beyond the nodes if prices 0 are safe for two tails. For "
+    "divergences of two mixtures.",
     "readings": "Σ_y v_y Q[x, y] = f_x makes the variance a sum of costs v² w − v m plus a "
     "constant, for any slopes m. Beyond the last probe prices 0 must be safe.",
     "boxes": "A convex function is at most its secant on an interval. A tree of cuts covers all "

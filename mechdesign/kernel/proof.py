@@ -146,7 +146,7 @@ def safe_bound(
             price(cost, given if n < plain else [0] * k, regions[n]) for n, cost in enumerate(nodes)
         ]
         reach = all(min(found[n]) >= 0 for n in range(plain, len(found)))
-        need(reach, "the probes do not reach far enough: prices 0 are not safe beyond them")
+        need(reach, "the nodes do not reach far enough: prices 0 are not safe beyond them")
         safe = program.join(found[:plain])
     rest = Fraction(sum(safe), UNIT) - paid - oracle.paid(statement)
     return program.constant + rest

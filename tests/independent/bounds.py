@@ -296,22 +296,26 @@ def linearized(s: Statement, table: Any) -> Program:
         need(aim.form == "gain" and aim.gain is not None and len(aim.vectors) == 1, "a scalar")
         p, v = aim.p, aim.vectors[0]
         s_ = [exact(a) for a in sequence(keys(table, ["kind", "nodes"])["nodes"])]
-        need(all(b > 0 or a == b for a, b in zip(v, p, strict=True)), "a gain that is finite")
-        ends = {a / b: unit(x, k, 1 / b) for x, (a, b) in enumerate(zip(v, p, strict=True)) if b}
-        low, high = min(ends), max(ends)
-        need(len(s_) > 1 and s_[0] == low and s_[-1] == high, "nodes from end to end")
-        need(all(a < b for a, b in itertools.pairwise(s_)), "nodes that rise")
-        shares = [(s - low) / (high - low) for s in s_]  # columns with p . q = 1 and v . q = s
-        mixed = [
-            tuple((1 - t) * a + t * b for a, b in zip(ends[low], ends[high], strict=True))
-            for t in shares
-        ]
-        pairs = itertools.pairwise((s, aim.gain(q)[1]) for s, q in zip(s_, mixed, strict=True))
+        need(len(s_) > 1 and all(a < b for a, b in itertools.pairwise(s_)), "nodes that rise")
+        pairs = itertools.combinations(range(k), 2)
+        minors = ((x, z, p[x] * v[z] - p[z] * v[x]) for x, z in pairs)
+        x, z, d = next((found for found in minors if found[2]), (0, 0, ZERO))
+        if not d:
+            raise Unable("chords of equal mixtures")
+        heights = []
+        for s in s_:  # at q with p . q = 1 and v . q = s
+            q = zip(
+                unit(x, k, (v[z] - s * p[z]) / d), unit(z, k, (s * p[x] - v[x]) / d), strict=True
+            )
+            heights.append(aim.gain(tuple(a + b for a, b in q))[1])
         nodes = []
-        for (r, at_r), (t, at_t) in pairs:
+        points = zip(s_, heights, strict=True)
+        for (r, at_r), (t, at_t) in itertools.pairwise(points):
             slope = (at_t - at_r) / (t - r)
             nodes.append([-(at_r - slope * r) * a - slope * b for a, b in zip(p, v, strict=True)])
-        return Program(aim.constant, nodes)
+        for sign, t in ((-1, s_[0]), (1, s_[-1])):
+            nodes.append([sign * (t * a - b) for a, b in zip(p, v, strict=True)])
+        return Program(aim.constant, nodes, tails=2)
     if kind == "readings":
         need(aim.form == "reading" and aim.weights is not None, "a mean variance")
         keys(table, ["kind", "probes", "slopes"])

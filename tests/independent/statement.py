@@ -640,6 +640,7 @@ def read_aim(u: Any, inputs: Inputs, p: Prior | None, outputs: list[Any] | None)
     if name == "squared-hellinger":
 
         def hellinger(q: Vector) -> Interval:
+            need(min(dot(a, q), dot(b, q)) >= 0, "masses >= 0")
             low, high = root(dot(a, q) * dot(b, q))
             return (dot(a, q) + dot(b, q)) / 2 - high, (dot(a, q) + dot(b, q)) / 2 - low
 
@@ -647,6 +648,7 @@ def read_aim(u: Any, inputs: Inputs, p: Prior | None, outputs: list[Any] | None)
         return Aim("gain", -1, gain=hellinger, vectors=[a], p=both)
 
     def leibler(q: Vector) -> Interval:
+        need(min(dot(a, q), dot(b, q)) >= 0, "masses >= 0")
         need(not dot(a, q) or dot(b, q), "a divergence that is finite")
         return times(ln(dot(a, q) / dot(b, q)), dot(a, q)) if dot(a, q) else exactly(ZERO)
 

@@ -77,11 +77,13 @@ class Chords(Slot):
     """A gain of one scalar, (p . q) h(s), s = v . q / p . q: divergences of two mixtures.
 
     h is convex: the gain where v . q = s and p . q = 1. Between two nodes it is at most its chord
-    A + B s, so that a column has a gain of at most (A p + B v) . q for the chord over its s. (If p
-    . q is 0, so is v . q, and both are 0.) h is rounded up at the nodes, which raises the chords.
-    For two laws a and b, v = a and p = a + b.
+    A + B s, so that a column has a gain of at most (A p + B v) . q for the chord over its s. h is
+    rounded up at the nodes, which raises the chords. For two laws a and b, v = a and p = a + b.
 
-    A gain of one vector, or of two laws: nodes from the least to the largest v_x / p_x.
+    No column is beyond the nodes if prices 0 are safe for two *tails*: v - s p at the first node,
+    and s p - v at the last. (If p . q is 0, so is v . q then, and both are 0.)
+
+    A gain of one vector, or of two laws: nodes, and two tails.
     """
 
     nodes: tuple[Fraction, ...]
@@ -91,19 +93,23 @@ class Chords(Slot):
         aim, s = expect(statement.objective, Gain, words), self.nodes
         (v, *more), p = aim.vectors, aim.p
         need(len(more) == isinstance(aim, Hellinger), words)
+        need(min(p) >= 0 < max(p), "the gain may be infinite")
         need(len(s) > 1 and all(a < b for a, b in pairwise(s)), "the nodes are not increasing")
-        need((s[0], s[-1]) == _ends(v, p), "the nodes do not go from end to end")
         plane = ((ONE, ZERO), (-ONE, ONE))[: len(aim.vectors)]
+        within = isinstance(aim, Squares) or all(dot(u, (t, ONE)) >= 0 for u in plane for t in s)
+        need(within, "the gain is not defined at a node")
         alone = replace(aim, vectors=plane, p=(ZERO, ONE))
         heights, costs = [alone((t, ONE), up=True) for t in s], []
         for (r, low), (t, high) in pairwise(zip(s, heights, strict=True)):
             slope = (high - low) / (t - r)
             level = low - slope * r
             costs.append([scaled(-level * m - slope * f) for m, f in zip(p, v, strict=True)])
-        return Program(aim.constant, costs)
+        for sign, t in ((-1, s[0]), (1, s[-1])):
+            costs.append([scaled(sign * (t * m - f)) for m, f in zip(p, v, strict=True)])
+        return Program(aim.constant, costs, tails=2)
 
     def steps(self, statement: Statement) -> int:
-        return (4 * statement.k + 50) * len(self.nodes)
+        return (4 * statement.k + 50) * (len(self.nodes) + 1)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,9 @@ rays the bound is exact.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import xlogy
@@ -18,7 +20,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.evidence.rows import certificate
 from mechdesign.exact import as_fraction
 from mechdesign.kernel.certificate import Certificate
-from mechdesign.kernel.gains import Entropy, Hellinger
+from mechdesign.kernel.gains import Entropy, Hellinger, Squares
 from mechdesign.kernel.linearizations import Chords
 from mechdesign.problem import Problem
 from mechdesign.search.decoders.search import PACE
@@ -31,36 +33,51 @@ FIRST, MOST, NEAREST = 9, 400, 1e-9
 """The number of first nodes, the largest number, and their least distance, as a share of the
 range."""
 
+MARGIN = 1e-3
+"""The relative distance of the last node from the largest s, where this is not a v_x / p_x."""
+
 CLOSE = 0.1
 """The share of the goal, or of the largest surplus of a ray, that chords may add to it."""
 
 
+Scalar: TypeAlias = Entropy | Hellinger | Squares
+
+
 class ChordPricer:
-    """Columns of Kullback-Leibler divergence or Hellinger distance, for any notion on columns."""
+    """Columns of a divergence, for any notion on columns."""
 
     how, steps_of_a_box, pace = "chords of the gain", 0, PACE
 
-    def __init__(self, problem: Problem, utility: ColumnUtility, aim: Entropy | Hellinger) -> None:
+    def __init__(self, problem: Problem, utility: ColumnUtility, aim: Scalar) -> None:
         self._utility, self._law, self._aim = utility, problem.prior.array, aim
-        pairs = zip(aim.vectors[0], aim.p, strict=True)
-        self.size, values = len(aim.p), [v / p for v, p in pairs if p]
-        self._low, self._high = min(values), max(values)
+        self.size = len(aim.p)
         self._v, self._p = (np.array(w, dtype=np.float64) for w in (aim.vectors[0], aim.p))
         self._columns = LPPricer(problem.cone, self._p / self._p.sum())
+        values = [v / p for v, p in zip(aim.vectors[0], aim.p, strict=True) if p]
+        self._low, self._high = min(values), max(values)
+        self._beyond = np.zeros((len(self._columns.rows), 2))
+        if self._v[self._p == 0].any():
+            self._high, self._beyond[:, 1] = self._highest(LPPricer(problem.cone))
 
     @classmethod
     def of(cls, problem: Problem, utility: ColumnUtility) -> ChordPricer | None:
         """Return the pricer; None for another gain, one that hardly varies, or may be infinite."""
         aim = problem.compiled.statement.objective
-        if not isinstance(aim, Hellinger | Entropy):
+        if not isinstance(aim, Hellinger | Entropy | Squares):
             return None
-        seen = np.array(list(map(bool, aim.p)))
-        is_finite = seen.all() or np.isfinite(problem.cone.lengths()).all()
-        is_scalar = len(aim.vectors) == 1 + isinstance(aim, Hellinger)
-        if not (is_scalar and is_finite) or np.any(np.array(aim.vectors[0])[~seen]):
+        by_lift = any(n.bounds_lift_from_below for n in problem.privacy) and all(problem.prior)
+        is_finite = all(aim.p) or by_lift or np.isfinite(problem.cone.lengths()).all()
+        if len(aim.vectors) != 1 + isinstance(aim, Hellinger) or not is_finite:
             return None
         pricer = cls(problem, utility, aim)
         return pricer if pricer._high - pricer._low > NEAREST * pricer._high else None
+
+    def _highest(self, pricer: LPPricer) -> tuple[Fraction, FloatArray]:
+        """Return a node above the s of every private column, and multipliers that prove it."""
+        ray = self._columns.price(-self._v[:, None]).rays[:, 0]
+        high = as_fraction((1 + MARGIN) * float(self._v @ ray) / float(self._p @ ray))
+        tail = float(high) * self._p - self._v
+        return high, pricer.price(tail[:, None]).multipliers[:, 0]
 
     def gain(self, rays: FloatArray) -> FloatArray:
         """Return the gain of rays, ``(n_inputs, n_rays)``."""
@@ -73,6 +90,8 @@ class ChordPricer:
 
     def _heights(self, s: FloatArray) -> FloatArray:
         """Return h at nodes."""
+        if isinstance(self._aim, Squares):
+            return s**2
         if isinstance(self._aim, Hellinger):
             return np.asarray(0.5 - np.sqrt(np.maximum(s * (1 - s), 0.0)))
         return np.asarray(xlogy(s, s / float(self._aim.numbers[0])))
@@ -116,5 +135,5 @@ class ChordPricer:
         """Return the chords between nodes, with multipliers of the rows."""
         inner = map(as_fraction, nodes[1:-1].tolist())
         line = Chords((self._low, *inner, self._high))
-        duals = self._columns.duals(multipliers)
-        return certificate(problem, line, duals=duals, n_nodes=len(nodes) - 1)
+        duals = self._columns.duals(np.hstack([multipliers, self._beyond]))
+        return certificate(problem, line, duals=duals, n_nodes=len(nodes) + 1)

@@ -46,12 +46,21 @@ def test_a_divergence_of_mixtures_is_proved_optimal(name: str, utility: Any) -> 
     assert try_many([document], 1, 6)["refused"]
 
 
+@pytest.mark.parametrize("utility", [md.KullbackLeibler, md.ChiSquared, md.SquaredHellinger])
+@pytest.mark.parametrize("name", ["ldp", "lip", "matrix"])
 @pytest.mark.parametrize(
     ("first", "second"),
-    [((1, 2, 0, 0), (2, 1, 0, 0)), ((1, 2, 0, 0), (1, 1, 1, 0))],
-    ids=["unseen inputs", "inputs of one mixture"],
+    [((1, 2, 0, 0), (2, 1, 0, 0)), ((1, 2, 0, 0), (1, 1, 1, 0)), ((1, 0), (0, 1))],
+    ids=["unseen inputs", "inputs of one mixture", "no input of both"],
 )
-def test_inputs_may_be_in_no_mixture(first: tuple[int, ...], second: tuple[int, ...]) -> None:
-    aim = md.KullbackLeibler(mixture(*first), mixture(*second))
-    found = md.design(md.Problem(range(K), md.LDP(1), aim, prior=md.Prior.uniform(K)))
+def test_inputs_may_be_in_one_mixture_or_none(
+    first: tuple[int, ...], second: tuple[int, ...], name: str, utility: Any
+) -> None:
+    """The gain is finite as the ratios of two entries are bounded."""
+    aim = utility(mixture(*first), mixture(*second))
+    found = md.design(md.Problem(range(K), NOTIONS[name], aim, prior=md.Prior.uniform(K)))
     assert found.status == "optimal"
+    document = as_read(found)
+    verify(document)
+    if found.certificate and isinstance(found.certificate.linearization, Chords):
+        check(document)  # which lists all rays of other proofs
