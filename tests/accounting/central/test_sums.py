@@ -19,7 +19,7 @@ from scipy.stats import binom
 from mechdesign.accounting import after_aggregation, after_shuffling
 from mechdesign.accounting.central.central import view
 from mechdesign.accounting.central.lattice_sums import Part, positive_part, saddle_point, sum_law
-from mechdesign.accounting.central.sums import SummedReports, bit_sum, hockey_stick
+from mechdesign.accounting.central.sums import SummedReports, _masses, bit_sum, hockey_stick
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     Mechanism,
@@ -65,6 +65,19 @@ def test_masses_and_losses_are_within_their_bounds(
         logs = [math.log(float(f)) - math.log(e) for f, e in zip(found, exact, strict=True)]
         assert max(map(abs, logs)) <= law.factor + 1e-12
     assert all(one <= other for one, other in pairwise(law.loss))
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_the_masses_beyond_the_kept_places_are_within_their_bound(mirrored: bool) -> None:
+    n, seen = 12, set()
+    for rare in range(1, 13):
+        chance = Fraction(rare if mirrored else 100 - rare, 100)
+        masses = [math.comb(n, s) * chance**s * (1 - chance) ** (n - s) for s in range(n + 1)]
+        for reach in range(12):
+            _, (low, top), beyond, _ = _masses(chance, chance, n, 0, reach)
+            assert sum(masses[:low]) + sum(masses[top + 1 :]) <= Fraction(beyond)
+            seen.add(n - top if mirrored else low)
+    assert {0, 1, 2} <= seen
 
 
 @given(chances, st.integers(0, 8), st.integers(0, 8), st.integers(0, 8), st.floats(0, 3))
