@@ -286,7 +286,8 @@ class Domain:
             return self.index(record, key)
         except InputError:
             text = record if isinstance(record, str) else shown(record)
-            kind = "another value" if text is record else shown_kind(type(record))
+            is_plain = isinstance(record, str | Number)
+            kind = "another value" if is_plain else f"a value of {shown_kind(type(record))}"
             hint = "a label has this text, but another type" if self._same_text(text) else ""
             given = kind if text.strip() else "an empty one"
             raise InputError(key, f"labels of the domain ({self.listed()})", given, hint) from None

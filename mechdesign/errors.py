@@ -154,7 +154,8 @@ def listed(values: Any, key: str, expected: str, *, quoted: bool = True) -> list
     """
     no_list = isinstance(values, str | bytes | Mapping | type) or getattr(values, "ndim", 1) == 0
     if no_list or not isinstance(values, Iterable):
-        raise InputError(key, expected, shown(values) if quoted else shown_kind(type(values)))
+        given = shown(values) if quoted else f"a value of {shown_kind(type(values))}"
+        raise InputError(key, expected, given)
     return list(values)
 
 

@@ -179,7 +179,6 @@ the other values do not occur: signs are 1 or -1, ratios are 1 at least, a tuple
     laws/torus.py Torus.sums: 0 -> 1
     names/domains.py Inputs.target: len(parts) == 1 and type(o... -> type(output) is int and 0 ...
     oracles/common.py distinct: 0 -> 1
-    oracles/products.py Products.gain: bound(0, k + 1) or ONE -> bound(0, k + 1)
     proof.py _multiply: program.nodes or [] -> program.nodes
     risk.py _information: 0 -> 1
     value.py _guessed: aim.weights or () -> aim.weights
