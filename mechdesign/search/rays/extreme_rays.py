@@ -198,9 +198,6 @@ class AnyCone:
         return np.asarray((ahead - behind) / (step + np.minimum(step, r)))
 
 
-MOST_SUBSETS = 1 << 14
-"""The number of rays up to which subsets are listed, if inputs are not equivalent."""
-
 ADDED = 100
 """The largest number of listed rays added in a round."""
 
@@ -347,10 +344,9 @@ def _listed(potentials: FloatArray, problem: Problem) -> Certificate:
 
 
 def listed_rays(problem: Problem) -> Rays:
-    """Return the rays that the kernel lists: subsets of blocks if there are few."""
+    """Return the rays that the kernel lists: subsets of blocks under one budget."""
     budget = OneBudgetCone.of(problem.cone, scaled=True)
-    few = budget and sum(1 << len(inputs) for _, inputs in budget.blocks) <= MOST_SUBSETS
-    return Rays(Subsets(budget.block_groups) if budget and few else DoubleDescription())
+    return Rays(DoubleDescription() if budget is None else Subsets(budget.block_groups))
 
 
 def set_vertices(cone: Cone) -> dict[int, tuple[Weights, ...]]:

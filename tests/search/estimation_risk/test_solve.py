@@ -24,6 +24,7 @@ import mechdesign as md
 from mechdesign.closed_forms.balanced_subsets import balanced_arrangements, balanced_subsets
 from mechdesign.evidence.formulas import subset_selection
 from mechdesign.kernel import verify
+from mechdesign.kernel.oracles import Rays, Subsets
 from mechdesign.kernel.risk import Inverse
 from mechdesign.kernel.value import value as exact_value
 from mechdesign.utilities import EstimationRisk
@@ -350,6 +351,16 @@ def test_many_inputs_at_the_uniform_prior_have_few_subsets(
     assert solution.status == "optimal"
     assert float(solution.value) == pytest.approx(expected, rel=tolerance)
     assert solution.channel.shape[1] <= k * (k + 1) // 2
+
+
+def test_all_subsets_of_fifteen_inputs_prove_the_optimum_in_time() -> None:
+    """They are listed at once, where a double description would take a minute."""
+    prior = md.Prior.from_counts(range(3, 18))
+    found = md.design(md.Problem(range(15), md.LDP(1), md.L2Risk(), prior=prior))
+    assert found.status == "optimal"
+    assert found.certificate is not None
+    assert isinstance(found.certificate.oracle, Rays)
+    assert isinstance(found.certificate.oracle.source, Subsets)
 
 
 def test_one_sensitive_input_is_mangats_design() -> None:
