@@ -170,7 +170,9 @@ class Changer:
         other, start = self.draw.choice(self.pool), self.draw.choice([(), ("problem",)])
         path = (*start, *self._place(reach(other, start))[: self.draw.randrange(1, 4)])
         *rest, key = path
-        reach(document, tuple(rest))[key] = copy.deepcopy(reach(other, path))
+        here = reach(document, tuple(rest))
+        if isinstance(here, dict) == isinstance(key, str):  # the same kind of place
+            here[key] = copy.deepcopy(reach(other, path))
 
     def slot(self, document: Document) -> None:
         """Fill a slot of the certificate anew, or from another file."""
