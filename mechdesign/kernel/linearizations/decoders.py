@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from mechdesign.kernel.arithmetic import BITS, dot, expect, known, lattice, need, scaled
-from mechdesign.kernel.gains import ONE, ZERO, Gain, Hellinger, Squares, Vector
+from mechdesign.kernel.gains import ONE, ZERO, Gain, Hellinger, Squares
 from mechdesign.kernel.objectives import Reading
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.proof import Cost, Program, Slot, parabolas
@@ -33,14 +33,6 @@ def costs_between(
     return costs, bent
 
 
-def _ends(v: Vector, p: Vector) -> tuple[Fraction, Fraction]:
-    """Return the least and the largest v_x / p_x: v . q / p . q is a mean of these numbers."""
-    finite = all(b > 0 or (not a and not b) for a, b in zip(v, p, strict=True))
-    need(finite and any(p), "the gain may be infinite")
-    ends = [a / b for a, b in zip(v, p, strict=True) if b]
-    return min(ends), max(ends)
-
-
 @dataclass(frozen=True)
 class Decoders(Slot):
     """A gain (v . q)**2 / (p . q) of one vector: posterior means, chi-squared, Fisher information.
@@ -62,9 +54,11 @@ class Decoders(Slot):
         one = len(aim.vectors) == 1 and aim.weights is None
         need(one, "decoders need a gain of one square")
         (v,), p = aim.vectors, aim.p
+        finite = all(b > 0 or (not a and not b) for a, b in zip(v, p, strict=True))
+        need(finite and any(p), "the gain may be infinite")
+        ends = [a / b for a, b in zip(v, p, strict=True) if b]
         costs, bent = costs_between(self.nodes, p, [2 * a for a in v])
-        low, high = _ends(v, p)
-        reach = self.nodes[0] <= low and high <= self.nodes[-1]
+        reach = self.nodes[0] <= min(ends) and max(ends) <= self.nodes[-1]
         need(reach, "the decoders do not cover all values")
         return Program(aim.constant, costs, join=lambda found: parabolas(found, bent))
 

@@ -300,9 +300,8 @@ class _Relaxation:
             entries = columns / forms.scales[:, None]
             columns = np.vstack([columns, entries.min(axis=0)])
         M = (columns * weights) @ columns.T
-        if (
-            forms.scales is not None
-        ):  # t may be a sum of entries: its unit is that of the deviations
+        if forms.scales is not None:
+            # t may be a sum of entries: its unit is that of the deviations
             M[-1, -1] += float(((entries - columns[-1]) ** 2 @ weights).mean())
         root = checked("LAPACK", called("LAPACK", np.linalg.cholesky, M), M.shape)
         one = np.eye(len(root))

@@ -39,8 +39,8 @@ MARGIN = 1e-3
 CLOSE = 0.1
 """The share of the goal, or of the largest surplus of a ray, that chords may add to it."""
 
-
 Scalar: TypeAlias = Entropy | Hellinger | Squares
+"""A gain that may depend on one scalar of a column."""
 
 
 class ChordPricer:
@@ -63,7 +63,7 @@ class ChordPricer:
     def of(cls, problem: Problem, utility: ColumnUtility) -> ChordPricer | None:
         """Return the pricer; None for another gain, one that hardly varies, or may be infinite."""
         aim = problem.compiled.statement.objective
-        if not isinstance(aim, Hellinger | Entropy | Squares):
+        if not isinstance(aim, Scalar):
             return None
         by_lift = any(n.bounds_lift_from_below for n in problem.privacy) and all(problem.prior)
         is_finite = all(aim.p) or by_lift or np.isfinite(problem.cone.lengths()).all()
